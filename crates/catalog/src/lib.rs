@@ -1,0 +1,1 @@
+//! Names to numbers: models and GPUs, each figure with its source.

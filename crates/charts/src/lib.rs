@@ -1,0 +1,1 @@
+//! Plotters drawings, generic over the drawing backend.

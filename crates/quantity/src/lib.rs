@@ -1,0 +1,1 @@
+//! Units and the one number formatter.

@@ -1,0 +1,1 @@
+//! Telling: findings in words, JSON and CSV.

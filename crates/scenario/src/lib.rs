@@ -1,0 +1,1 @@
+//! A person's words: schema, validation, link and JSON codecs, and their resolution to plain numbers.

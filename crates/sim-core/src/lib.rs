@@ -1,0 +1,1 @@
+//! The model of the world: workload, step time, one engine, measures, theory.

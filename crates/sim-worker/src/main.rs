@@ -1,0 +1,3 @@
+//! The worker: message loop, slicing, cancellation, panic report.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Set-up, build, serve, test and size budget.
+
+fn main() {}

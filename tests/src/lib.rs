@@ -1,0 +1,1 @@
+//! Golden references, parity and links that must never break.

@@ -1,0 +1,3 @@
+//! The Headroom page.
+
+fn main() {}
