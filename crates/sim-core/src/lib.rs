@@ -1,1 +1,28 @@
 //! The model of the world: workload, step time, one engine, measures, theory.
+//!
+//! A [`Setup`] holds plain numbers in SI units: seconds, bytes, tokens, FLOP. [`simulate`] turns it
+//! into a [`Run`]: what happened, with the bookkeeping that proves it. The same `Setup` gives the
+//! same bits on every target.
+//!
+//! ```text
+//!   Setup ──▶ Requests ──▶ Engine ──▶ Recorder ──▶ Run
+//!             arrivals     steps      histograms
+//!             lengths      jumps      counters
+//! ```
+//!
+//! This crate has no I/O, clock, environment, thread or global state, and never panics on input.
+
+pub mod engine;
+pub mod float;
+pub mod measure;
+pub mod random;
+pub mod setup;
+pub mod step_time;
+pub mod theory;
+pub mod workload;
+
+pub use engine::{Simulation, simulate, simulate_by_oracle};
+pub use measure::{Distribution, Outcome, RequestRecord, Run};
+pub use setup::{EngineSpec, Setup, SetupError, Slo};
+pub use step_time::{StepShape, StepTimeSpec};
+pub use workload::{ArrivalProcess, LengthSpec, Trace, TraceRow, Workload};
