@@ -1,0 +1,1 @@
+//! One engine: continuous batching, iteration by iteration.

@@ -1,0 +1,1 @@
+//! What happened: distributions, counters and the bookkeeping that proves them.
