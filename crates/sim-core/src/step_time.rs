@@ -181,6 +181,12 @@ impl StepModel {
         }
     }
 
+    /// The least time in seconds that a token can take, whatever the batch: the arithmetic ceiling.
+    #[must_use]
+    pub const fn least_s_per_token(&self) -> f64 {
+        self.flat_s_per_token
+    }
+
     /// The lines of a batch with `tokens` and `sequences`.
     #[must_use]
     pub fn lines(&self, tokens: u64, sequences: u64) -> ContextLines {
