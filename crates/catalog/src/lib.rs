@@ -130,11 +130,7 @@ impl Catalog {
     }
 }
 
-fn not_found<'a>(
-    what: &'static str,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> NotFound {
+fn not_found<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> NotFound {
     let suggestions = nearest(name, known, 8).into_iter().map(str::to_owned).collect();
     NotFound { what, name: name.to_owned(), suggestions }
 }

@@ -105,11 +105,7 @@ struct RawGpu {
 }
 
 impl RawModel {
-    fn build(
-        self,
-        sources: &Sources,
-        names: &mut BTreeSet<String>,
-    ) -> Result<Model, CatalogError> {
+    fn build(self, sources: &Sources, names: &mut BTreeSet<String>) -> Result<Model, CatalogError> {
         claim_names(&self.slug, &self.aliases, names)?;
         let figure = |field, raw| figure(&self.slug, field, raw, sources);
         Ok(Model {
