@@ -3,7 +3,7 @@
 use catalog::{Catalog, CatalogError, FigureKind, builtin};
 
 fn catalogue() -> &'static Catalog {
-    builtin().expect("the catalogue is sound")
+    builtin().unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -156,7 +156,10 @@ fn broken_data_are_errors_that_name_the_entry() {
         (|t| t.replace("A datasheet", " "), "title and a date"),
         (|t| t.replace(r#""aliases": []"#, r#""aliases": ["x1"]"#), "taken"),
         (|t| t.replace("\"x1\"", "\"X 1\""), "lower-case"),
-        (|t| t.replace(r#""value": 1e14"#, r#""kind": "guess", "value": 1e14"#), "published or derived"),
+        (
+            |t| t.replace(r#""value": 1e14"#, r#""kind": "guess", "value": 1e14"#),
+            "published or derived",
+        ),
         (|t| t.replace("peak_flops", "peak"), "peak_flops"),
         (|t| t[1..].to_owned(), "line 1"),
     ] {

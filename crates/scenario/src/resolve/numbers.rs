@@ -55,8 +55,13 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     let needed_tokens =
         scenario.input.longest_tokens().saturating_add(scenario.output.longest_tokens());
     if kv_capacity_tokens < needed_tokens {
-        let capacity_tokens = kv_capacity_tokens;
-        return Err(ResolveError::NoRoom { capacity_tokens, needed_tokens, remedies: Vec::new() });
+        let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
+        return Err(ResolveError::NoRoom {
+            capacity_tokens: kv_capacity_tokens,
+            needed_tokens,
+            kv_bytes: from_memory.then_some(memory.kv_bytes),
+            remedies: Vec::new(),
+        });
     }
     resolved.setup.check()?;
     Ok(resolved)
@@ -185,8 +190,8 @@ impl<'a> Roofline<'a> {
             writing::gigabytes(memory.total_bytes),
             writing::gigabytes(weight_bytes),
             writing::gigabytes(RESERVE_BYTES),
-            writing::spoken(kv_bytes_per_token),
-            writing::spoken(tokens as f64)
+            quantity::editable(kv_bytes_per_token),
+            quantity::editable(tokens as f64)
         );
         ledger
             .push(capacity(tokens, Provenance::Derived, "memory of one GPU").with_formula(formula));
@@ -195,12 +200,15 @@ impl<'a> Roofline<'a> {
 
     fn does_not_fit(&self, memory: &Memory) -> ResolveError {
         ResolveError::DoesNotFit {
-            model: self.model.map_or_else(|| "The model".to_owned(), |model| model.name.clone()),
+            model: self.model.map_or_else(
+                || "This model".to_owned(),
+                |model| format!("{} in {}", model.network, model.precision),
+            ),
             gpu: self.gpu.map_or_else(|| "GPU".to_owned(), |gpu| gpu.short_name.clone()),
             weight_bytes: memory.weight_bytes,
             available_bytes: memory.kv_bytes + memory.weight_bytes,
             reserve_bytes: memory.reserve_bytes,
-            kept_free_bytes: memory.kept_free_bytes,
+            kept_free_share: 1.0 - memory.engine_share,
             remedies: Vec::new(),
         }
     }
@@ -261,7 +269,7 @@ fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
                 model.kv_heads.value,
                 model.head_dim.value,
                 model.kv_element_bytes.value,
-                writing::spoken(bytes)
+                quantity::editable(bytes)
             ))
         }
         (typed, _) => LedgerEntry::new(name, typed.unwrap_or(f64::NAN), Provenance::Given, TYPED),

@@ -66,7 +66,7 @@ fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
         lighter.into_iter().partition(|model| model.network == current.network);
     let first_that_fits = |models: Vec<&Model>| {
         models.into_iter().find_map(|model| {
-            let weights = writing::gigabytes(model.weight_bytes.value);
+            let weights = quantity::memory(model.weight_bytes.value);
             tried(scenario, "model", &model.slug, format!("{weights} of weights"))
         })
     };
@@ -100,7 +100,7 @@ fn shorter_length(
         return None;
     }
     let value = lengths::write_length(field(key)?, shortened(length, longest));
-    let effect = format!("at most {} tokens", writing::spoken(longest as f64));
+    let effect = format!("at most {} tokens", quantity::editable(longest as f64));
     tried(scenario, key, &value, effect)
 }
 
@@ -111,7 +111,7 @@ fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
     models.sort_by(|a, b| a.weight_bytes.value.total_cmp(&b.weight_bytes.value));
     models.sort_by_key(|model| Some(&model.family) != family.as_ref());
     models.into_iter().find_map(|model| {
-        let context = writing::spoken(model.context_tokens.value);
+        let context = quantity::editable(model.context_tokens.value);
         tried(scenario, "model", &model.slug, format!("takes {context} tokens"))
     })
 }

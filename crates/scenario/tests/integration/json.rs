@@ -38,7 +38,8 @@ fn every_key_is_written() {
 
 #[test]
 fn broken_json_is_placed() {
-    for (text, line) in [("{\n  \"rate\": 5,\n}", 3), ("", 1), ("[1]", 1), ("5", 1), ("{\"a\"", 1)] {
+    for (text, line) in [("{\n  \"rate\": 5,\n}", 3), ("", 1), ("[1]", 1), ("5", 1), ("{\"a\"", 1)]
+    {
         match Scenario::from_json(text) {
             Err(error @ ScenarioError::Json { line: found, .. }) => {
                 assert_eq!(found, line, "{text:?}: {error}");

@@ -47,9 +47,8 @@ fn canonical_links_are_stable_and_silent() {
 fn the_golden_links_use_every_key() {
     for field in scenario::FIELDS {
         let written = format!("{}=", field.key);
-        let used = golden().any(|(_, columns)| {
-            columns[1].split('&').any(|piece| piece.starts_with(&written))
-        });
+        let used = golden()
+            .any(|(_, columns)| columns[1].split('&').any(|piece| piece.starts_with(&written)));
         assert!(used, "no golden link sets {}", field.key);
     }
 }

@@ -122,7 +122,7 @@ fn unknown_names_get_suggestions() {
     match scenario.resolve() {
         Err(error @ ResolveError::UnknownModel { .. }) => {
             let text = error.to_string();
-            assert!(text.contains("Did you mean “llama-3.1-8b”"), "{text}");
+            assert!(text.contains("did you mean “llama-3.1-8b”"), "{text}");
         }
         other => panic!("{other:?}"),
     }
@@ -140,7 +140,7 @@ fn unknown_names_get_suggestions() {
 
 /// Each remedy is applied, and the scenario must resolve.
 fn remedies(scenario: &Scenario) -> Vec<(String, String)> {
-    let error = scenario.resolve().expect_err("does not resolve");
+    let Err(error) = scenario.resolve() else { panic!("it resolves") };
     let list = error.remedies();
     assert!(!list.is_empty() && list.len() <= 3, "{error}");
     for remedy in list {
@@ -167,11 +167,7 @@ fn a_model_too_large_gets_the_smallest_changes_that_work() {
     }
     assert_eq!(
         remedies(&scenario),
-        pairs(&[
-            ("gpu", "b200-sxm"),
-            ("model", "llama-3.1-70b-int4"),
-            ("model", "llama-3.1-8b")
-        ])
+        pairs(&[("gpu", "b200-sxm"), ("model", "llama-3.1-70b-int4"), ("model", "llama-3.1-8b")])
     );
 }
 
@@ -181,20 +177,17 @@ fn a_cache_too_small_for_one_request_gets_the_smallest_changes_that_work() {
     match scenario.resolve() {
         Err(ResolveError::NoRoom { needed_tokens, capacity_tokens, .. }) => {
             assert_eq!(needed_tokens, 50_256);
-            assert_eq!(capacity_tokens, 28_534);
+            assert_eq!(capacity_tokens, 28_529);
         }
         other => panic!("{other:?}"),
     }
     assert_eq!(
         remedies(&scenario),
-        pairs(&[("in", "28278"), ("gpu", "l40s"), ("model", "llama-3.1-8b-int4")])
+        pairs(&[("in", "28273"), ("gpu", "l40s"), ("model", "llama-3.1-8b-int4")])
     );
-    let spread = with(&[
-        ("model", "llama-3.1-8b"),
-        ("gpu", "l4"),
-        ("in", "lognormal(512,0.9,1,100000)"),
-    ]);
-    assert_eq!(remedies(&spread)[0], pairs(&[("in", "lognormal(512,0.9,1,28278)")])[0]);
+    let spread =
+        with(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "lognormal(512,0.9,1,100000)")]);
+    assert_eq!(remedies(&spread)[0], pairs(&[("in", "lognormal(512,0.9,1,28273)")])[0]);
 }
 
 #[test]

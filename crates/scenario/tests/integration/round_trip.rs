@@ -1,9 +1,7 @@
 //! Whatever is written, nothing panics; whatever is kept, comes back to the bit.
 
 use proptest::prelude::*;
-use scenario::{
-    Direction, FIELDS, Scenario, Sched, Sim, Step, StepKind, StepOverrides, field,
-};
+use scenario::{Direction, FIELDS, Scenario, Sched, Sim, Step, StepKind, StepOverrides, field};
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
 fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {

@@ -45,6 +45,7 @@ fn ends_choices_and_examples_are_taken_in_silence() {
         if !field.is_number() {
             continue;
         }
+        let mut scenario = Scenario::preset();
         for end in [field.min, field.max] {
             let notices = scenario.set_number(field.key, end).unwrap_or_else(|n| panic!("{n}"));
             assert!(notices.is_empty(), "{} {end}: {notices:?}", field.key);
