@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Word that returns an optional setting to what the catalogue gives.
-const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 impl Scenario {
     /// Change one setting, with units as a person writes them: `rate`, `1.5k`; `ttft`, `0.5 s`.
@@ -58,7 +58,10 @@ impl Scenario {
             },
             Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind => return None,
         };
-        Some(writing::shifted(kept, reading::shift(field.quantity)))
+        match reading::shift(field.quantity) {
+            0 => Some(kept),
+            shift => Some(writing::shifted(kept, shift)),
+        }
     }
 
     /// Change one numeric setting to a value in the unit of its [`Field`]. A length keeps its
@@ -140,11 +143,14 @@ impl Scenario {
 
     /// The notice about a value that cannot be used: field, value and remedy.
     fn invalid(&self, field: &Field, value: &str, problem: &Problem) -> Notice {
-        let current = self.text(field).unwrap_or_else(|| "the catalogue’s figure".to_owned());
+        let kept = match self.text(field) {
+            Some(current) => format!("Still using {current}."),
+            None => "The setting is as it was.".to_owned(),
+        };
         let message = match problem {
-            Problem::Name(sentence) => format!("{sentence} Still using {current}."),
+            Problem::Name(sentence) => format!("{sentence} {kept}"),
             Problem::Value(clause) => format!(
-                "{clause}. {} takes for example {}. Still using {current}.",
+                "{clause}. For “{}” give for example {}. {kept}",
                 field.label, field.example
             ),
         };

@@ -17,6 +17,7 @@ use super::{
 };
 
 const ROOFLINE: &str = "the published roofline’s documented constant";
+const AFFINE: &str = "example of an affine step: 20 ms and 0.5 ms for each sequence";
 const TYPED: &str = "typed";
 
 /// Share of the peak that prefill reaches, with the band that is usual for it.
@@ -139,10 +140,13 @@ impl<'a> Roofline<'a> {
             step.bandwidth,
             gpu.map(|g| &g.bandwidth_bytes_per_s),
         );
-        let mfu = assumed(("step.mfu", "Compute efficiency", ""), step.mfu, MFU.0);
+        let mfu = assumed(("step.mfu", "Compute efficiency", ""), step.mfu, (MFU.0, ROOFLINE));
         let mfu = if step.mfu.is_none() { mfu.with_band(MFU.1, MFU.2) } else { mfu };
-        let overhead =
-            assumed(("step.overhead_s", "Step overhead", "s"), step.overhead_s, OVERHEAD_S);
+        let overhead = assumed(
+            ("step.overhead_s", "Step overhead", "s"),
+            step.overhead_s,
+            (OVERHEAD_S, ROOFLINE),
+        );
         let spec = StepTimeSpec::Roofline {
             params: params.value,
             weight_bytes: weight.value,
@@ -216,9 +220,12 @@ impl<'a> Roofline<'a> {
 
 fn affine(scenario: &Scenario, ledger: &mut Ledger) -> (StepTimeSpec, Memory, u64) {
     let step = &scenario.step;
-    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, FIXED_S);
-    let per_item =
-        assumed(("step.per_item_s", "Time per sequence", "s"), step.per_item_s, PER_ITEM_S);
+    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, (FIXED_S, AFFINE));
+    let per_item = assumed(
+        ("step.per_item_s", "Time per sequence", "s"),
+        step.per_item_s,
+        (PER_ITEM_S, AFFINE),
+    );
     let spec = StepTimeSpec::Affine { fixed_s: fixed.value, per_item_s: per_item.value };
     ledger.push(fixed);
     ledger.push(per_item);
@@ -276,11 +283,15 @@ fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
     }
 }
 
-/// What was typed, or else the documented constant.
-fn assumed(name: (&str, &str, &str), typed: Option<f64>, constant: f64) -> LedgerEntry {
+/// What was typed, or else a constant with its source.
+fn assumed(
+    name: (&str, &str, &str),
+    typed: Option<f64>,
+    (constant, source): (f64, &str),
+) -> LedgerEntry {
     match typed {
         Some(value) => LedgerEntry::new(name, value, Provenance::Given, TYPED),
-        None => LedgerEntry::new(name, constant, Provenance::Assumed, ROOFLINE),
+        None => LedgerEntry::new(name, constant, Provenance::Assumed, source),
     }
 }
 

@@ -4,7 +4,7 @@ use catalog::{Catalog, Gpu, Model};
 use serde::{Deserialize, Serialize};
 use sim_core::LengthSpec;
 
-use crate::{context::shortened, field::field, lengths, schema::Scenario, writing};
+use crate::{context::shortened, field::field, lengths, schema::Scenario, setting::AUTO, writing};
 
 use super::{error::ResolveError, numbers};
 
@@ -28,6 +28,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(lighter_models(scenario, catalog));
         }
         ResolveError::NoRoom { remedies, capacity_tokens, .. } => {
+            remedies.extend(computed_cache(scenario));
             remedies.extend(shorter(scenario, *capacity_tokens));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
@@ -71,6 +72,12 @@ fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
         })
     };
     [same, other].into_iter().filter_map(first_that_fits).collect()
+}
+
+/// The cache that the memory has room for, in place of one that a person gave.
+fn computed_cache(scenario: &Scenario) -> Option<Remedy> {
+    scenario.kv_capacity_tokens?;
+    tried(scenario, "kv.capacity_tokens", AUTO, "as many tokens as fit".to_owned())
 }
 
 /// The longest prompt that leaves room for the answer, or the longest answer.

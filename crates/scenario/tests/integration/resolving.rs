@@ -191,6 +191,47 @@ fn a_cache_too_small_for_one_request_gets_the_smallest_changes_that_work() {
 }
 
 #[test]
+fn a_cache_typed_too_small_can_be_computed_instead() {
+    for settings in [
+        &[("kv.capacity_tokens", "1000")][..],
+        &[("kv.capacity_tokens", "1000"), ("step.kind", "affine")],
+    ] {
+        let scenario = with(settings);
+        let text = scenario.resolve().map_err(|error| error.to_string());
+        let Err(text) = text else { panic!("it resolves") };
+        assert!(
+            text.starts_with("The KV cache holds 1,000 tokens; one request needs 1,280."),
+            "{text}"
+        );
+        assert_eq!(
+            remedies(&scenario)[..2],
+            pairs(&[("kv.capacity_tokens", "auto"), ("in", "744")])
+        );
+    }
+}
+
+#[test]
+fn refusals_read_as_sentences() {
+    let text = |settings: &[(&str, &str)]| match with(settings).resolve() {
+        Err(error) => error.to_string().replace('\u{202f}', " "),
+        Ok(_) => panic!("it resolves"),
+    };
+    assert_eq!(
+        text(&[("model", "llama-3.1-70b")]),
+        "Llama-3.1-70B in BF16 has 131 GiB of weights. One H100 leaves 65.4 GiB for weights and KV \
+         cache after the engine’s own 1.68 GiB and 10 % kept free. Try gpu=b200-sxm (180 GB of \
+         memory), or model=llama-3.1-70b-int4 (37 GiB of weights), or model=llama-3.1-8b (15 GiB \
+         of weights)."
+    );
+    assert_eq!(
+        text(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "50000")]),
+        "Weights fit. The 3.48 GiB left hold 28,529 tokens of KV; one request needs 50,256. Try \
+         in=28273 (at most 28,273 tokens), or gpu=l40s (48 GB of memory), or \
+         model=llama-3.1-8b-int4 (5.34 GiB of weights)."
+    );
+}
+
+#[test]
 fn a_prompt_beyond_the_context_gets_the_smallest_changes_that_work() {
     let scenario = with(&[("model", "phi-4"), ("in", "20000")]);
     let error = scenario.resolve().expect_err("too long");
