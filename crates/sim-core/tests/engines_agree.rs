@@ -1,4 +1,5 @@
 //! The fast engine against the obvious one, on random settings.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use std::sync::Arc;
 
