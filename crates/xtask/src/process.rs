@@ -62,12 +62,13 @@ pub(crate) fn run_with_progress(label: &str, command: &mut Command, limit: Durat
         child.stderr.take().map(|pipe| tail.follow(pipe)),
     ];
     let status = wait(&mut child, &mut Ticker::new(label), &tail, limit)?;
+    // Of a stopped command, children that live on may hold the pipes open for long.
     if status.is_some() {
         for reader in readers.into_iter().flatten() {
             // A reader that panicked has nothing more to tell; the exit status says the rest.
             let _ = reader.join();
         }
-    } // Else children of the stopped one may hold the pipes open for long.
+    }
     match status {
         Some(status) if status.success() => Ok(()),
         Some(status) => bail!("`{shown}` failed ({status}). Its last lines:\n{}", tail.text()),
