@@ -16,6 +16,8 @@ pub enum Purpose {
     InputTokens,
     /// Output lengths.
     OutputTokens,
+    /// Service times, or the noise on them.
+    Service,
 }
 
 impl Purpose {
@@ -25,6 +27,7 @@ impl Purpose {
             Self::Arrivals => 1,
             Self::InputTokens => 2,
             Self::OutputTokens => 3,
+            Self::Service => 4,
         }
     }
 }
@@ -43,6 +46,12 @@ impl Stream {
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         let derived = split_mix(seed ^ split_mix(purpose.id()));
         Self { generator: Xoshiro256PlusPlus::seed_from_u64(derived), spare_normal: None }
+    }
+
+    /// A stream for one request alone: its draws do not depend on the order of service.
+    #[must_use]
+    pub fn of_request(seed: u64, purpose: Purpose, index: u64) -> Self {
+        Self::new(seed ^ split_mix(index.wrapping_mul(2) + 1), purpose)
     }
 
     /// Uniform in (0, 1], with 53 bits.

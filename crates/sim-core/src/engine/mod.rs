@@ -15,13 +15,21 @@
 //! [`simulate_by_oracle`] loops over every running request in every step; [`Simulation`] takes
 //! O(1) per step and crosses many steps at once while nothing changes.
 
+mod batcher;
 mod finish_queue;
 mod jump;
 mod oracle;
 mod simulation;
+mod slots;
+mod waiting_line;
 
+pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
 pub use oracle::simulate_by_oracle;
 pub use simulation::{Progress, Simulation};
+pub use slots::{
+    ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,
+};
+pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
 use crate::{
     measure::{Precision, Run},

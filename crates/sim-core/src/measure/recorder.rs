@@ -74,6 +74,7 @@ impl Recorder {
             e2e: distribution(),
             queue_wait: distribution(),
             steps: 0,
+            slot_steps: 0,
             step_times: StepTimes::default(),
             in_system_request_s: 0.0,
             sojourn_request_s: 0.0,
@@ -124,6 +125,7 @@ impl Recorder {
     pub fn stepped(&mut self, step: &Step) {
         let run = &mut self.run;
         run.steps += step.gaps.count;
+        run.slot_steps += step.gaps.count * step.running;
         run.step_times.busy_s += step.total_s;
         if step.compute_bound {
             run.step_times.compute_bound_s += step.total_s;

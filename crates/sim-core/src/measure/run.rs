@@ -78,6 +78,8 @@ pub struct Run {
     pub queue_wait: Distribution,
     /// Steps the engine took.
     pub steps: u64,
+    /// Sum over the steps of the slots that were occupied.
+    pub slot_steps: u64,
     /// Where its time went.
     pub step_times: StepTimes,
     /// Integral of the number of requests in the system over time, request-seconds, from the
@@ -148,6 +150,13 @@ impl Run {
     pub fn mean_running(&self) -> f64 {
         let duration_s = self.duration_s();
         if duration_s > 0.0 { self.running_request_s / duration_s } else { 0.0 }
+    }
+
+    /// Share of the occupied slots' steps that produced a token somebody wanted. Prefill over several
+    /// steps counts against it, and so do slots that are held after their request is done.
+    #[must_use]
+    pub fn useful_slot_share(&self) -> f64 {
+        if self.slot_steps == 0 { 0.0 } else { self.output_tokens as f64 / self.slot_steps as f64 }
     }
 
     /// The truths that every run must satisfy; the first that it does not, in words.
