@@ -15,6 +15,7 @@
 pub mod engine;
 pub mod float;
 pub mod measure;
+pub mod quantile;
 pub mod random;
 pub mod setup;
 pub mod step_time;

@@ -259,7 +259,7 @@ impl Distribution {
 }
 
 /// The rank, from 1, of a percentile among `count` values.
-fn nearest_rank(percent: f64, count: u64) -> u64 {
+pub(super) fn nearest_rank(percent: f64, count: u64) -> u64 {
     ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count)
 }
 

@@ -1,11 +1,22 @@
-//! What happened: distributions, counters and the bookkeeping that proves them.
+//! What happened: distributions, counters and the bookkeeping that proves them; and what one run
+//! can say with confidence: its warm-up, intervals, stability and the sample it takes.
 
+mod advice;
+mod batch_means;
 mod distribution;
 mod histogram;
 mod recorder;
 mod run;
+mod sample;
+mod stability;
+mod warm_up;
 
+pub use advice::{PercentileAdvice, requests_needed};
+pub use batch_means::{Interval, mean_interval, percentile_interval, share_interval};
 pub use distribution::{Distribution, EXACT_SAMPLES, Precision, ValueRun};
 pub use histogram::Histogram;
 pub use recorder::{Finished, Recorder, Step};
 pub use run::{Outcome, RequestRecord, Run, StepTimes};
+pub use sample::SampleError;
+pub use stability::{Drift, Stability, Trend, Verdict, drift, stability, trend};
+pub use warm_up::{WarmUp, mser5};

@@ -1,61 +1,10 @@
-//! Closed forms, drawn beside the simulation.
+//! Continuous batching as a fluid: what mean lengths alone say of an engine.
 
 use crate::{
     float::{greater, lesser},
     setup::EngineSpec,
     step_time::{StepModel, StepTimeSpec},
 };
-
-/// Mean wait in an M/D/1 queue, in seconds; infinite at or above full load.
-///
-/// Pollaczek-Khinchine with constant service: `ρ s / (2 (1 − ρ))`.
-#[must_use]
-pub fn md1_mean_wait_s(rate_per_s: f64, service_s: f64) -> f64 {
-    let load = rate_per_s * service_s;
-    if load >= 1.0 { f64::INFINITY } else { load * service_s / (2.0 * (1.0 - load)) }
-}
-
-/// The wait in seconds that a share `tail` of the arrivals at an M/D/1 queue exceed; infinite at or
-/// above full load.
-///
-/// By the exponential tail `P(W > t) ≈ C e^(−θt)`, where `θ` solves `λ (e^(θs) − 1) = θ` and
-/// `C = (1 − ρ) / (ρ e^(θs) − 1)` (Cramér-Lundberg; Tijms, "A First Course in Stochastic Models",
-/// ch. 9). Exact as `t` grows; within a few per cent at the 99th percentile from 20 % load on.
-#[must_use]
-pub fn md1_wait_exceeded_s(rate_per_s: f64, service_s: f64, tail: f64) -> f64 {
-    let load = rate_per_s * service_s;
-    if load >= 1.0 {
-        return f64::INFINITY;
-    }
-    // Fewer than `tail` of the arrivals wait at all.
-    if load <= tail || service_s <= 0.0 {
-        return 0.0;
-    }
-    let decay = md1_decay(load);
-    let weight = (1.0 - load) / (load * libm::exp(decay) - 1.0);
-    greater(0.0, libm::log(weight / tail) / decay * service_s)
-}
-
-/// The positive root `x` of `ρ (e^x − 1) = x`: the decay of the tail per service time.
-fn md1_decay(load: f64) -> f64 {
-    let excess = |x: f64| load * libm::expm1(x) - x;
-    // The function dips below zero after 0 and rises through the root, which lies beyond its least
-    // point at −ln ρ.
-    let mut low = -libm::log(load);
-    let mut high = 2.0 * low + 1e-9;
-    while excess(high) < 0.0 {
-        high *= 2.0;
-    }
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if excess(middle) < 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
-}
 
 /// Continuous batching as a fluid: mean lengths, no randomness but the wait for prefill.
 #[derive(Clone, Copy, Debug)]
@@ -186,31 +135,6 @@ mod tests {
     };
     const ENGINE: EngineSpec =
         EngineSpec { max_num_batched_tokens: 8192, max_num_seqs: 256, kv_capacity_tokens: 959_123 };
-
-    #[test]
-    fn md1_mean_wait_matches_known_values() {
-        // ρ = 0.5, s = 1: 0.5 / (2 · 0.5) = 0.5.
-        assert_eq!(md1_mean_wait_s(0.5, 1.0), 0.5);
-        assert_eq!(md1_mean_wait_s(2.0, 1.0), f64::INFINITY);
-    }
-
-    /// Against Lindley's recursion on 400,000 arrivals: the share that waits longer than the closed
-    /// form's 99th percentile is 1 %, within 0.15 % (five standard errors, inflated for
-    /// autocorrelation).
-    #[test]
-    fn md1_tail_matches_a_simulation() {
-        for (seed, load) in [(1, 0.3), (2, 0.6), (3, 0.8)] {
-            let bound_s = md1_wait_exceeded_s(load, 1.0, 0.01);
-            let mut stream = crate::random::Stream::new(seed, crate::random::Purpose::Arrivals);
-            let (mut wait_s, mut longer) = (0.0_f64, 0);
-            for _ in 0..400_000 {
-                longer += u32::from(wait_s > bound_s);
-                wait_s = greater(0.0, wait_s + 1.0 - stream.exponential() / load);
-            }
-            let share = f64::from(longer) / 400_000.0;
-            assert!((share - 0.01).abs() < 0.0015, "load {load}: {share}");
-        }
-    }
 
     #[test]
     fn the_fluid_is_near_the_published_figures() {
