@@ -121,7 +121,7 @@ impl Slo {
         ttft_s <= self.ttft_s && tpot_s <= self.tpot_s
     }
 
-    fn check(&self) -> Result<(), SetupError> {
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
         for (field, value) in [("slo.ttft_s", self.ttft_s), ("slo.tpot_s", self.tpot_s)] {
             if value.is_nan() || value <= 0.0 {
                 return Err(SetupError::OutOfDomain { field, value, requirement: "above 0" });

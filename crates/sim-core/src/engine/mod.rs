@@ -19,6 +19,7 @@ mod finish_queue;
 mod jump;
 mod oracle;
 mod simulation;
+pub mod vllm;
 
 pub use oracle::simulate_by_oracle;
 pub use simulation::{Progress, Simulation};
