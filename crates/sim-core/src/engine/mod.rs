@@ -21,6 +21,7 @@ mod jump;
 mod oracle;
 mod simulation;
 mod slots;
+pub mod vllm;
 mod waiting_line;
 
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};

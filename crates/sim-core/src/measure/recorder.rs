@@ -140,6 +140,12 @@ impl Recorder {
         }
     }
 
+    /// A gap between two tokens of one request that spans more than the step that ends it: it was
+    /// passed over, or preempted and computed again.
+    pub fn gap(&mut self, gap_s: f64) {
+        self.run.itl.record(gap_s);
+    }
+
     /// A request got its last token.
     pub fn finished(&mut self, finished: &Finished) {
         let run = &mut self.run;

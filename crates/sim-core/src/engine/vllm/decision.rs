@@ -1,0 +1,90 @@
+//! What the scheduler decides, and what comes of it.
+
+use super::request::RequestId;
+
+/// One request's part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// Whose.
+    pub id: RequestId,
+    /// Tokens to compute.
+    pub tokens: u64,
+    /// Tokens computed before, in earlier steps or by others.
+    pub context_tokens: u64,
+    /// Whether the tokens end with the last known one, so that the step samples the next.
+    pub samples: bool,
+    /// Whether it only continues: its one token is the one sampled last.
+    pub decodes: bool,
+}
+
+/// A step as composed.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// Who computes what: running requests first, then those admitted, each in order.
+    pub scheduled: Vec<Scheduled>,
+    /// Requests admitted for the first time.
+    pub new: Vec<RequestId>,
+    /// Requests admitted again after a preemption.
+    pub resumed: Vec<RequestId>,
+    /// Requests preempted, in order.
+    pub preempted: Vec<RequestId>,
+    /// For each request admitted, the tokens that the prefix cache already held.
+    pub cached_tokens: Vec<(RequestId, u64)>,
+}
+
+impl Decision {
+    /// Whether the step computes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scheduled.is_empty()
+    }
+
+    /// Tokens that the step computes.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.scheduled.iter().map(|scheduled| scheduled.tokens).sum()
+    }
+}
+
+/// What came back from a step.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Completion {
+    /// Requests that got an output token, in the order of the step.
+    pub sampled: Vec<RequestId>,
+    /// Those of them for which it was the last.
+    pub finished: Vec<RequestId>,
+}
+
+/// Why a request can never be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The prompt leaves no room for an output token within the longest sequence.
+    #[error(
+        "a prompt of {prompt_tokens} tokens leaves no room for output within max_model_len \
+         {max_model_len}; shorten the prompt or raise max_model_len"
+    )]
+    PromptFillsModel {
+        /// Prompt length.
+        prompt_tokens: u64,
+        /// Longest prompt and output together.
+        max_model_len: u64,
+    },
+    /// Alone in the pool, it would still run out of blocks before its last token.
+    #[error(
+        "the request needs {needed_blocks} blocks of KV cache and there are {usable_blocks}; \
+         shorten it or add memory"
+    )]
+    NeverFits {
+        /// Blocks it holds when its last token is computed.
+        needed_blocks: u64,
+        /// Blocks in the pool, without the null block.
+        usable_blocks: u64,
+    },
+    /// It asks for no output.
+    #[error("the request asks for no output token; ask for 1 or more")]
+    NoOutput,
+    /// Requests are numbered with 32 bits.
+    #[error("the scheduler has been given 2^32 requests; start a new one")]
+    TooManyRequests,
+}

@@ -1,0 +1,207 @@
+//! The `vllm-v1` rules against decision traces of the real scheduler, step for step.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use sim_core::engine::vllm::{
+    Completion, Content, Decision, Policy, Request, RequestId, Scheduler, Version, VllmSpec,
+};
+
+const TRACES: &str = include_str!("../../../tests/golden/vllm/traces.json");
+
+#[derive(Deserialize)]
+struct Traces {
+    scenarios: std::collections::BTreeMap<String, Scenario>,
+}
+
+#[derive(Deserialize)]
+struct Scenario {
+    config: Config,
+    requests: Vec<Asked>,
+    steps: Vec<Recorded>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    block_size: u64,
+    num_blocks: u64,
+    max_num_seqs: u64,
+    max_num_batched_tokens: u64,
+    max_model_len: u64,
+    policy: String,
+    prefix_caching: bool,
+    #[serde(default)]
+    long_prefill_token_threshold: u64,
+    scheduler_reserve_full_isl: Option<bool>,
+    chunked_prefill: Option<bool>,
+    #[serde(default)]
+    watermark: f64,
+    #[serde(default, rename = "async")]
+    is_async: bool,
+    prefill_schedule_interval: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    id: String,
+    arrival_step: u64,
+    prompt_len: u64,
+    max_tokens: u64,
+    #[serde(default)]
+    priority: i64,
+    prefix_group: Option<u64>,
+    prefix_len: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct Recorded {
+    step: u64,
+    scheduled: Vec<(String, u64)>,
+    new: Vec<String>,
+    resumed: Vec<String>,
+    preempted: Vec<String>,
+    running: Vec<String>,
+    waiting: Vec<String>,
+    free_blocks: u64,
+    computed_after: std::collections::BTreeMap<String, u64>,
+    cached: std::collections::BTreeMap<String, u64>,
+    #[serde(default)]
+    finished: Vec<String>,
+    sampled: Vec<String>,
+}
+
+fn spec(config: &Config) -> VllmSpec {
+    VllmSpec {
+        version: Version::V0_33,
+        block_size: config.block_size,
+        num_blocks: config.num_blocks,
+        max_num_seqs: config.max_num_seqs,
+        max_num_batched_tokens: config.max_num_batched_tokens,
+        max_model_len: config.max_model_len,
+        policy: if config.policy == "priority" { Policy::Priority } else { Policy::Fcfs },
+        prefix_caching: config.prefix_caching,
+        chunked_prefill: config.chunked_prefill.unwrap_or(true),
+        long_prefill_token_threshold: config.long_prefill_token_threshold,
+        scheduler_reserve_full_isl: config.scheduler_reserve_full_isl.unwrap_or(true),
+        watermark: config.watermark,
+        steps_in_flight: if config.is_async { 2 } else { 1 },
+        prefill_schedule_interval: config.prefill_schedule_interval.unwrap_or(1),
+    }
+}
+
+/// Replays a scenario; steps in flight come back when there are as many as may be, or when there is
+/// nothing to compose.
+struct Replay<'a> {
+    scheduler: Scheduler,
+    names: Vec<&'a str>,
+    in_flight: VecDeque<(usize, Decision)>,
+    record: Vec<Recorded>,
+}
+
+impl<'a> Replay<'a> {
+    fn run(scenario: &'a Scenario) -> Vec<Recorded> {
+        let spec = spec(&scenario.config);
+        let mut replay = Self {
+            scheduler: Scheduler::new(spec).unwrap_or_else(|error| panic!("{error}")),
+            names: Vec::new(),
+            in_flight: VecDeque::new(),
+            record: Vec::new(),
+        };
+        let last_step = scenario.steps.last().map_or(0, |step| step.step);
+        for step in 0..=last_step {
+            for asked in scenario.requests.iter().filter(|asked| asked.arrival_step == step) {
+                replay.add(asked);
+            }
+            if replay.scheduler.has_requests() {
+                replay.step(step);
+            }
+        }
+        while let Some((index, decision)) = replay.in_flight.pop_front() {
+            replay.come_back(index, &decision);
+        }
+        replay.record
+    }
+
+    fn add(&mut self, asked: &'a Asked) {
+        let content = match (asked.prefix_group, asked.prefix_len) {
+            (Some(group), Some(tokens)) => Content::SharedPrefix { group, tokens },
+            _ => Content::Unique,
+        };
+        let request = Request {
+            prompt_tokens: asked.prompt_len,
+            output_tokens: asked.max_tokens,
+            priority: asked.priority,
+            arrival: self.names.len() as u64,
+            content,
+        };
+        let id = self.scheduler.add(&request).unwrap_or_else(|refusal| panic!("{refusal}"));
+        assert_eq!(id.index(), self.names.len());
+        self.names.push(&asked.id);
+    }
+
+    fn step(&mut self, step: u64) {
+        let decision = self.scheduler.schedule();
+        self.record.push(self.describe(step, &decision));
+        if !decision.is_empty() {
+            self.in_flight.push_back((self.record.len() - 1, decision));
+            if (self.in_flight.len() as u64) < self.scheduler.spec().steps_in_flight {
+                return;
+            }
+        }
+        if let Some((index, decision)) = self.in_flight.pop_front() {
+            self.come_back(index, &decision);
+        }
+    }
+
+    fn come_back(&mut self, index: usize, decision: &Decision) {
+        let Completion { sampled, finished } = self.scheduler.complete(decision);
+        self.record[index].sampled = self.names_of(&sampled);
+        // vLLM keeps them as a set; the traces list it sorted.
+        self.record[index].finished = self.names_of(&finished);
+        self.record[index].finished.sort_unstable();
+    }
+
+    fn describe(&self, step: u64, decision: &Decision) -> Recorded {
+        let scheduled = decision.scheduled.iter();
+        Recorded {
+            step,
+            scheduled: scheduled.clone().map(|s| (self.name(s.id), s.tokens)).collect(),
+            new: self.names_of(&decision.new),
+            resumed: self.names_of(&decision.resumed),
+            preempted: self.names_of(&decision.preempted),
+            running: self.names_of(self.scheduler.running()),
+            waiting: self.names_of(&self.scheduler.waiting()),
+            free_blocks: self.scheduler.free_blocks(),
+            computed_after: scheduled
+                .map(|s| (self.name(s.id), self.scheduler.computed_tokens(s.id)))
+                .collect(),
+            cached: decision.cached_tokens.iter().map(|&(id, n)| (self.name(id), n)).collect(),
+            finished: Vec::new(),
+            sampled: Vec::new(),
+        }
+    }
+
+    fn name(&self, id: RequestId) -> String {
+        self.names[id.index()].to_owned()
+    }
+
+    fn names_of(&self, ids: &[RequestId]) -> Vec<String> {
+        ids.iter().map(|&id| self.name(id)).collect()
+    }
+}
+
+#[test]
+fn every_step_of_every_trace_is_decided_alike() {
+    let traces: Traces = serde_json::from_str(TRACES).expect("the traces parse");
+    assert_eq!(traces.scenarios.len(), 19);
+    for (name, scenario) in &traces.scenarios {
+        let ours = Replay::run(scenario);
+        for (ours, theirs) in ours.iter().zip(&scenario.steps) {
+            assert_eq!(ours, theirs, "{name}");
+        }
+        assert_eq!(ours.len(), scenario.steps.len(), "{name}");
+    }
+}
