@@ -69,6 +69,7 @@ pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
         RequestSource::Generated { input, output, .. } => {
             (input.mean_tokens(), output.mean_tokens())
         }
+        RequestSource::Mixed(mix) => mix.mean_tokens(),
         RequestSource::Replay { trace, .. } => trace.mean_tokens(),
     };
     Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
@@ -78,6 +79,7 @@ pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
 pub(crate) fn asked_rate(setup: &Setup) -> f64 {
     match &setup.workload.source {
         RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
+        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s,
         RequestSource::Replay { .. } => 0.0,
     }
 }

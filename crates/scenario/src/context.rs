@@ -75,6 +75,10 @@ impl TooLong {
 pub(crate) fn shortened(length: LengthSpec, longest: u64) -> LengthSpec {
     match length {
         LengthSpec::Fixed { tokens } => LengthSpec::Fixed { tokens: tokens.min(longest) },
+        LengthSpec::Uniform { min_tokens, max_tokens } => LengthSpec::Uniform {
+            min_tokens: min_tokens.min(longest),
+            max_tokens: max_tokens.min(longest),
+        },
         LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
             LengthSpec::LogNormal {
                 median_tokens,

@@ -15,10 +15,14 @@ const MOST_SIGMA: f64 = 5.0;
 /// Standard deviations up to the length that one in a thousand exceeds.
 const LONG_TAIL: f64 = 3.09;
 
-/// Write a length: `1024`, `lognormal(512,0.9)` or `lognormal(512,0.9,1,8192)`.
+/// Write a length: `1024`, `uniform(100,900)`, `lognormal(512,0.9)` or
+/// `lognormal(512,0.9,1,8192)`.
 pub(crate) fn write_length(field: &Field, length: LengthSpec) -> String {
     match length {
         LengthSpec::Fixed { tokens } => tokens.to_string(),
+        LengthSpec::Uniform { min_tokens, max_tokens } => {
+            format!("uniform({min_tokens},{max_tokens})")
+        }
         LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
             let head = format!(
                 "lognormal({},{}",
@@ -44,9 +48,27 @@ pub(crate) fn read_length(field: &Field, text: &str) -> Result<Taken<LengthSpec>
         let (tokens, said) = range::whole(field, text)?;
         return Ok((LengthSpec::Fixed { tokens }, said));
     };
-    if name != "lognormal" {
-        return Err(format!("{} is not a length", quoted(text)));
+    match name.as_str() {
+        "lognormal" => read_lognormal(field, text, &parts),
+        "uniform" => read_uniform(field, text, &parts),
+        _ => Err(format!("{} is not a length", quoted(text))),
     }
+}
+
+fn read_uniform(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<LengthSpec>, String> {
+    let [min, max] = parts[..] else {
+        return Err(format!("{} needs its shortest and its longest", quoted(text)));
+    };
+    let (min_tokens, mut said) = range::whole(field, min)?;
+    let (max_tokens, more) = range::whole(field, max)?;
+    said.extend(more);
+    if min_tokens > max_tokens {
+        return Err(format!("{} has its lower bound above its upper bound", quoted(text)));
+    }
+    Ok((LengthSpec::Uniform { min_tokens, max_tokens }, said))
+}
+
+fn read_lognormal(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<LengthSpec>, String> {
     let (median, sigma) = match parts[..] {
         [median, sigma] | [median, sigma, _, _] => (median, sigma),
         _ => {
@@ -78,6 +100,14 @@ pub(crate) fn read_length(field: &Field, text: &str) -> Result<Taken<LengthSpec>
 pub(crate) fn with_median(field: &Field, length: LengthSpec, tokens: f64) -> LengthSpec {
     match length {
         LengthSpec::Fixed { .. } => LengthSpec::Fixed { tokens: libm::round(tokens) as u64 },
+        LengthSpec::Uniform { min_tokens, max_tokens } => {
+            let scale = tokens / length.mean_tokens();
+            let scaled = |bound: u64| {
+                let tokens = libm::round(bound as f64 * scale);
+                (if tokens > field.max { field.max } else { tokens }) as u64
+            };
+            LengthSpec::Uniform { min_tokens: scaled(min_tokens), max_tokens: scaled(max_tokens) }
+        }
         LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
             let usual = (min_tokens, max_tokens) == usual_bounds(field, median_tokens, sigma);
             let (min_tokens, max_tokens) =

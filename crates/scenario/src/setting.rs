@@ -54,6 +54,7 @@ impl Scenario {
             Access::OptionalWhole { get, .. } => get(self)? as f64,
             Access::Length { get, .. } => match get(self) {
                 LengthSpec::Fixed { tokens } => tokens as f64,
+                uniform @ LengthSpec::Uniform { .. } => uniform.mean_tokens(),
                 LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
             },
             Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind => return None,

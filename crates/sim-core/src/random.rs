@@ -18,6 +18,10 @@ pub enum Purpose {
     OutputTokens,
     /// Service times, or the noise on them.
     Service,
+    /// Which class of a mix a request belongs to.
+    Class,
+    /// Lengths of bursts and lulls.
+    Bursts,
 }
 
 impl Purpose {
@@ -28,6 +32,8 @@ impl Purpose {
             Self::InputTokens => 2,
             Self::OutputTokens => 3,
             Self::Service => 4,
+            Self::Class => 5,
+            Self::Bursts => 6,
         }
     }
 }

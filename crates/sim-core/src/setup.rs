@@ -90,6 +90,7 @@ impl Setup {
             RequestSource::Generated { input, output, .. } => {
                 input.longest_tokens() + output.longest_tokens()
             }
+            RequestSource::Mixed(mix) => mix.largest_tokens(),
             RequestSource::Replay { trace, .. } => trace.largest_request_tokens(),
         }
     }

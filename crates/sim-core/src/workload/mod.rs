@@ -1,5 +1,8 @@
 //! Who sends what, and when.
 
+mod arrival_clock;
+mod mix;
+mod profile;
 mod requests;
 mod trace;
 
@@ -7,6 +10,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use mix::{Arrivals, LengthPair, MAX_CLASSES, Mix, OnOff, RequestClass, RequestLengths};
+pub use profile::{RatePoint, RateProfile};
 pub use requests::{Request, Requests};
 pub use trace::{Trace, TraceRow};
 
@@ -38,6 +43,8 @@ pub enum RequestSource {
         /// Output lengths.
         output: LengthSpec,
     },
+    /// Several classes, bursts, a rate that changes.
+    Mixed(Arc<Mix>),
     /// Replayed from a recording.
     Replay {
         /// The recording.
@@ -70,6 +77,13 @@ pub enum LengthSpec {
         /// The length.
         tokens: u64,
     },
+    /// Every whole number between two bounds alike.
+    Uniform {
+        /// Shortest.
+        min_tokens: u64,
+        /// Longest.
+        max_tokens: u64,
+    },
     /// Lognormal, rounded to whole tokens and clamped.
     LogNormal {
         /// Median before clamping.
@@ -89,7 +103,7 @@ impl LengthSpec {
     pub const fn longest_tokens(&self) -> u64 {
         match *self {
             Self::Fixed { tokens } => tokens,
-            Self::LogNormal { max_tokens, .. } => max_tokens,
+            Self::Uniform { max_tokens, .. } | Self::LogNormal { max_tokens, .. } => max_tokens,
         }
     }
 
@@ -99,6 +113,7 @@ impl LengthSpec {
     pub fn mean_tokens(&self) -> f64 {
         match *self {
             Self::Fixed { tokens } => tokens as f64,
+            Self::Uniform { min_tokens, max_tokens } => 0.5 * (min_tokens + max_tokens) as f64,
             Self::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
                 let mean = median_tokens * libm::exp(0.5 * sigma * sigma);
                 crate::float::lesser(
@@ -112,6 +127,16 @@ impl LengthSpec {
     fn check(&self, names: &LengthFields, least: u64) -> Result<(), SetupError> {
         let (shortest, longest) = match *self {
             Self::Fixed { tokens } => (tokens, tokens),
+            Self::Uniform { min_tokens, max_tokens } => {
+                if min_tokens > max_tokens {
+                    return Err(out_of_domain(
+                        names.shortest,
+                        min_tokens as f64,
+                        "no more than the longest length",
+                    ));
+                }
+                (min_tokens, max_tokens)
+            }
             Self::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
                 if !(median_tokens.is_finite() && median_tokens > 0.0) {
                     return Err(out_of_domain(names.median, median_tokens, "finite and above 0"));
@@ -187,6 +212,7 @@ impl Workload {
                 input.check(&INPUT_FIELDS, 0)?;
                 output.check(&OUTPUT_FIELDS, 1)
             }
+            RequestSource::Mixed(mix) => mix.check(),
             RequestSource::Replay { trace, speed } => {
                 if !(speed.is_finite() && *speed > 0.0) {
                     return Err(out_of_domain("workload.speed", *speed, "finite and above 0"));

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, split_mix};
 
-use super::{ArrivalProcess, LengthSpec, RequestSource, Trace, Workload};
+use super::{
+    LengthPair, LengthSpec, Mix, RequestClass, RequestLengths, RequestSource, Trace, Workload,
+    arrival_clock::ArrivalClock,
+};
 
 /// One request as its user sends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +20,8 @@ pub struct Request {
     pub input_tokens: u64,
     /// Output length, 1 or more.
     pub output_tokens: u64,
+    /// Which class of the workload's mix it belongs to; 0 where there is one.
+    pub class: u32,
 }
 
 impl Request {
@@ -45,27 +50,101 @@ enum Source {
 /// Draws requests from distributions.
 #[derive(Clone, Debug)]
 struct Generator {
-    process: ArrivalProcess,
-    rate_per_s: f64,
-    /// Arrival time on the unit-rate clock.
-    unit_clock: f64,
-    arrivals: Stream,
-    input: Lengths,
-    output: Lengths,
+    arrivals: ArrivalClock,
+    /// Chooses the class of each request; absent where there is one.
+    chooser: Option<Chooser>,
+    classes: Vec<ClassDraws>,
+}
+
+/// Chooses among classes by their weights.
+#[derive(Clone, Debug)]
+struct Chooser {
+    stream: Stream,
+    /// Cumulative shares, ending at 1.
+    shares: Vec<f64>,
+}
+
+impl Chooser {
+    fn new(mix: &Mix, seed: u64) -> Self {
+        let total = mix.total_weight();
+        let mut sum = 0.0;
+        let share = |class: &RequestClass| {
+            sum += class.weight / total;
+            sum
+        };
+        let shares = mix.classes.iter().map(share).collect();
+        Self { stream: Stream::new(seed, Purpose::Class), shares }
+    }
+
+    fn choose(&mut self) -> usize {
+        let point = self.stream.uniform();
+        self.shares.partition_point(|&share| share < point).min(self.shares.len() - 1)
+    }
+}
+
+/// Draws the lengths of one class. Its streams are its own, so that another class in the mix does
+/// not change them.
+#[derive(Clone, Debug)]
+enum ClassDraws {
+    Independent { input: Lengths, output: Lengths },
+    Pairs { pairs: Arc<[LengthPair]>, stream: Stream },
+}
+
+impl ClassDraws {
+    fn independent(input: LengthSpec, output: LengthSpec, seed: u64) -> Self {
+        Self::Independent {
+            input: Lengths::new(input, seed, Purpose::InputTokens),
+            output: Lengths::new(output, seed, Purpose::OutputTokens),
+        }
+    }
+
+    fn new(class: &RequestClass, index: usize, seed: u64) -> Self {
+        // The first class draws as a workload of its own would.
+        let seed = if index == 0 { seed } else { seed ^ split_mix(index as u64) };
+        match &class.lengths {
+            RequestLengths::Independent { input, output } => {
+                Self::independent(*input, *output, seed)
+            }
+            RequestLengths::Pairs(pairs) => Self::Pairs {
+                pairs: Arc::clone(pairs),
+                stream: Stream::new(seed, Purpose::InputTokens),
+            },
+        }
+    }
+
+    #[inline]
+    fn draw(&mut self) -> (u64, u64) {
+        match self {
+            Self::Independent { input, output } => (input.draw(), output.draw()),
+            Self::Pairs { pairs, stream } => {
+                let index = (stream.uniform() * pairs.len() as f64).ceil() as usize;
+                let pair = pairs[index.clamp(1, pairs.len()) - 1];
+                (pair.input_tokens, pair.output_tokens)
+            }
+        }
+    }
 }
 
 impl Generator {
+    fn of_mix(mix: &Mix, seed: u64) -> Self {
+        let classes = mix.classes.iter().enumerate();
+        Self {
+            arrivals: ArrivalClock::new(&mix.arrivals, seed),
+            chooser: (mix.classes.len() > 1).then(|| Chooser::new(mix, seed)),
+            classes: classes.map(|(index, class)| ClassDraws::new(class, index, seed)).collect(),
+        }
+    }
+
+    #[inline]
     fn draw(&mut self, index: u64) -> Request {
-        self.unit_clock += match self.process {
-            ArrivalProcess::Poisson => self.arrivals.exponential(),
-            ArrivalProcess::Gamma { shape } => self.arrivals.gamma_of_mean_one(shape),
-            ArrivalProcess::Even => 1.0,
-        };
+        let class = self.chooser.as_mut().map_or(0, Chooser::choose);
+        let (input_tokens, output_tokens) = self.classes[class].draw();
         Request {
             index,
-            arrival_s: self.unit_clock / self.rate_per_s,
-            input_tokens: self.input.draw(),
-            output_tokens: self.output.draw(),
+            arrival_s: self.arrivals.next_s(),
+            input_tokens,
+            output_tokens,
+            class: class as u32,
         }
     }
 }
@@ -73,6 +152,7 @@ impl Generator {
 #[derive(Clone, Debug)]
 enum Lengths {
     Fixed(u64),
+    Uniform { min_tokens: u64, max_tokens: u64, stream: Stream },
     LogNormal { log_median: f64, sigma: f64, min_tokens: u64, max_tokens: u64, stream: Stream },
 }
 
@@ -80,6 +160,9 @@ impl Lengths {
     fn new(spec: LengthSpec, seed: u64, purpose: Purpose) -> Self {
         match spec {
             LengthSpec::Fixed { tokens } => Self::Fixed(tokens),
+            LengthSpec::Uniform { min_tokens, max_tokens } => {
+                Self::Uniform { min_tokens, max_tokens, stream: Stream::new(seed, purpose) }
+            }
             LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
                 Self::LogNormal {
                     log_median: libm::log(median_tokens),
@@ -95,6 +178,11 @@ impl Lengths {
     fn draw(&mut self) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
+            Self::Uniform { min_tokens, max_tokens, stream } => {
+                let choices = (*max_tokens - *min_tokens + 1) as f64;
+                let above = (stream.uniform() * choices).ceil() as u64;
+                (*min_tokens + above - 1).clamp(*min_tokens, *max_tokens)
+            }
             Self::LogNormal { log_median, sigma, min_tokens, max_tokens, stream } => {
                 let length = libm::exp(*log_median + *sigma * stream.normal());
                 // A float beyond the range of u64 saturates, then the bounds hold it.
@@ -111,14 +199,14 @@ impl Requests {
         let (end, source) = match &workload.source {
             RequestSource::Generated { process, rate_per_s, input, output } => {
                 let generator = Generator {
-                    process: *process,
-                    rate_per_s: *rate_per_s,
-                    unit_clock: 0.0,
-                    arrivals: Stream::new(seed, Purpose::Arrivals),
-                    input: Lengths::new(*input, seed, Purpose::InputTokens),
-                    output: Lengths::new(*output, seed, Purpose::OutputTokens),
+                    arrivals: ArrivalClock::constant(*process, *rate_per_s, seed),
+                    chooser: None,
+                    classes: vec![ClassDraws::independent(*input, *output, seed)],
                 };
                 (workload.requests, Source::Generated(Box::new(generator)))
+            }
+            RequestSource::Mixed(mix) => {
+                (workload.requests, Source::Generated(Box::new(Generator::of_mix(mix, seed))))
             }
             RequestSource::Replay { trace, speed } => (
                 workload.requests.min(trace.rows().len() as u64),
@@ -153,6 +241,7 @@ impl Iterator for Requests {
                     arrival_s: row.arrival_s / *speed,
                     input_tokens: row.input_tokens,
                     output_tokens: row.output_tokens,
+                    class: 0,
                 }
             }
         })
@@ -162,6 +251,7 @@ impl Iterator for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::ArrivalProcess;
 
     fn generated(process: ArrivalProcess, rate_per_s: f64, output: LengthSpec) -> Workload {
         Workload {
