@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod capacity;
+mod python;
 mod reference;
 mod replay;
 mod spread;
