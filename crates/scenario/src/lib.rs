@@ -17,6 +17,7 @@ mod json;
 mod lengths;
 mod link;
 mod notice;
+mod range;
 mod reader;
 mod reading;
 mod resolve;
@@ -24,7 +25,7 @@ mod schema;
 mod setting;
 mod writing;
 
-pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, field};
+pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use reader::LINK_VERSION;
