@@ -122,7 +122,8 @@ fn verdict(verdict: &Verdict) -> Value {
             "kind": "sized",
             "gpus": fleet.with_headroom,
             "gpus_low": fleet.with_headroom_low,
-            "gpus_high": fleet.with_headroom_high,
+            // Without a bound where the capacity may be nothing at all.
+            "gpus_high": (fleet.with_headroom_high != u64::MAX).then_some(fleet.with_headroom_high),
             "gpus_without_headroom": fleet.without_headroom,
             "carried_per_s": fleet.carried_per_s,
         }),
@@ -136,6 +137,11 @@ fn verdict(verdict: &Verdict) -> Value {
             "kind": "no_room",
             "capacity_tokens": capacity_tokens,
             "needed_tokens": needed_tokens,
+            "remedies": remedies,
+        }),
+        Verdict::TooLong { sentence, remedies } => json!({
+            "kind": "too_long",
+            "sentence": sentence,
             "remedies": remedies,
         }),
         Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => json!({

@@ -13,6 +13,7 @@
 
 mod json;
 mod knee;
+mod ledger;
 mod names;
 mod requests;
 mod run_text;
@@ -22,6 +23,7 @@ mod words;
 
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_table};
+pub use ledger::ledger_table;
 pub use requests::requests_csv;
 pub use run_text::run_text;
-pub use telling::{Change, Status, Telling, plan_text, tell, tell_error};
+pub use telling::{Status, Telling, plan_text, tell};

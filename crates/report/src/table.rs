@@ -21,6 +21,22 @@ pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Columns of words under their headers, aligned to the left and two spaces apart; the last one
+/// may be long.
+pub(crate) fn ragged<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
+    let cells = |column: usize| rows.iter().map(move |row| row[column].chars().count());
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        cells(column).chain([header[column].chars().count()]).max().unwrap_or(0)
+    });
+    let line = |texts: [&str; N]| {
+        let padded: Vec<String> =
+            texts.iter().zip(widths).map(|(text, width)| format!("{text:<width$}")).collect();
+        padded.join("  ").trim_end().to_owned() + "\n"
+    };
+    let body = rows.iter().map(|row| line(row.each_ref().map(String::as_str)));
+    [line(*header)].into_iter().chain(body).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! What an answer means, in words.
 
 use planner::{Estimate, FleetSize, PlanAnswer, Verdict};
-use quantity::{count, range_tight};
-use scenario::{ResolveError, Scenario};
+use quantity::count;
+use scenario::{Remedy, Scenario};
 
 use crate::{names, words};
 
@@ -32,17 +32,6 @@ impl Status {
     }
 }
 
-/// A change that makes an impossible scenario possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Key of the setting.
-    pub key: String,
-    /// Its new value, as links write it.
-    pub value: String,
-    /// What it does, in a few words.
-    pub effect: String,
-}
-
 /// An answer in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Telling {
@@ -57,7 +46,7 @@ pub struct Telling {
     /// Whole sentences, the most important first.
     pub sentences: Vec<String>,
     /// Smallest changes that work, where there is no number.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Remedy>,
 }
 
 /// Put an answer in words.
@@ -68,40 +57,19 @@ pub fn tell(answer: &PlanAnswer, scenario: &Scenario) -> Telling {
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
             let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
             let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
-            no_answer(words::DOES_NOT_FIT, sentence, remedies.iter().map(change).collect())
+            no_answer(words::DOES_NOT_FIT, sentence, remedies)
         }
         Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
             let sentence = words::no_room(*capacity_tokens, *needed_tokens);
-            no_answer(words::NO_ROOM, sentence, remedies.iter().map(change).collect())
+            no_answer(words::NO_ROOM, sentence, remedies)
+        }
+        Verdict::TooLong { sentence, remedies } => {
+            no_answer(words::DOES_NOT_FIT, sentence.clone(), remedies)
         }
         Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
             let sentence = out_of_reach(scenario, *ttft_floor_s, *tpot_floor_s);
-            no_answer(words::OUT_OF_REACH, sentence, remedies.iter().map(change).collect())
+            no_answer(words::OUT_OF_REACH, sentence, remedies)
         }
-    }
-}
-
-/// Put in words why a scenario cannot be simulated.
-#[must_use]
-pub fn tell_error(error: &ResolveError) -> Telling {
-    let changes = error
-        .remedies()
-        .iter()
-        .map(|r| Change { key: r.key.clone(), value: r.value.clone(), effect: r.effect.clone() })
-        .collect();
-    match error {
-        ResolveError::DoesNotFit { model, gpu, weight_bytes, available_bytes, .. } => {
-            let sentence = words::does_not_fit(model, gpu, *weight_bytes, *available_bytes);
-            no_answer(words::DOES_NOT_FIT, sentence, changes)
-        }
-        ResolveError::NoRoom { capacity_tokens, needed_tokens, .. } => {
-            no_answer(words::NO_ROOM, words::no_room(*capacity_tokens, *needed_tokens), changes)
-        }
-        ResolveError::TooLong { sentence, .. } => {
-            no_answer(words::DOES_NOT_FIT, sentence.clone(), changes)
-        }
-        // The remaining errors have no change to offer; their text is whole.
-        other => no_answer(words::NO_ANSWER, other.to_string(), Vec::new()),
     }
 }
 
@@ -152,7 +120,7 @@ fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling
             (_, true) => Status::CloseCall,
             _ => Status::Stable,
         },
-        hero: if is_close { range_tight(low as f64, high as f64) } else { count(gpus) },
+        hero: if is_close { words::gpus_between(low, high) } else { count(gpus) },
         headline: if is_close {
             words::headline_close(&gpu, asked)
         } else {
@@ -192,17 +160,13 @@ fn out_of_reach(scenario: &Scenario, ttft_floor_s: f64, tpot_floor_s: f64) -> St
     }
 }
 
-fn no_answer(word: &str, sentence: String, changes: Vec<Change>) -> Telling {
+fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {
     Telling {
         status: Status::NoAnswer,
         hero: word.to_owned(),
         headline: String::new(),
         line: String::new(),
         sentences: vec![sentence],
-        changes,
+        changes: changes.to_vec(),
     }
-}
-
-fn change(remedy: &planner::Remedy) -> Change {
-    Change { key: remedy.key.clone(), value: remedy.value.clone(), effect: remedy.effect.clone() }
 }

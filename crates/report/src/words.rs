@@ -27,6 +27,14 @@ pub(crate) fn headline_close(gpu: &str, asked_per_s: f64) -> String {
     format!("{gpu} for {}", rate(asked_per_s))
 }
 
+/// “5–6”; “5 or more” where the capacity may be nothing at all.
+pub(crate) fn gpus_between(low: u64, high: u64) -> String {
+    if high == u64::MAX {
+        return format!("{} or more", count(low));
+    }
+    quantity::range_tight(low as f64, high as f64)
+}
+
 /// “with 25 % headroom; 5 would do without”.
 pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried_per_s: f64) -> String {
     if headroom <= 0.0 {
@@ -130,14 +138,17 @@ pub(crate) fn close_call(
     let factor = 1.0 + headroom;
     let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
     let noun = if few == 1 { "GPU" } else { "GPUs" };
-    format!(
-        "{}{times} needs {} from each of {} {noun}. One GPU holds {}. Take {}, or run 4 times longer.",
+    let need = format!(
+        "{}{times} needs {} from each of {} {noun}. One GPU holds {}.",
         number(asked_per_s),
         rate(asked_per_s * factor / few as f64),
         count(few),
-        range(capacity.low, capacity.high),
-        count(many)
-    )
+        range(capacity.low, capacity.high)
+    );
+    if many == u64::MAX {
+        return format!("{need} Run 4 times longer: sim.requests says how long.");
+    }
+    format!("{need} Take {}, or run 4 times longer.", count(many))
 }
 
 /// Why the model is too large.
