@@ -1,0 +1,79 @@
+//! The few browser calls that more than one module needs.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
+use web_sys::{Performance, PerformanceMeasureOptions, Storage};
+
+/// Milliseconds since the page was opened.
+pub(crate) fn now_ms() -> f64 {
+    performance().map_or(0.0, |performance| performance.now())
+}
+
+fn performance() -> Option<Performance> {
+    window().performance()
+}
+
+/// Leaves a mark in the browser's performance timeline.
+pub(crate) fn mark(name: &str) {
+    if let Some(performance) = performance() {
+        let _ = performance.mark(name);
+    }
+}
+
+/// Records a span that began at `start_ms` and ends now.
+pub(crate) fn measure_since(name: &str, start_ms: f64) {
+    if let Some(performance) = performance() {
+        let options = PerformanceMeasureOptions::new();
+        options.set_start(&JsValue::from_f64(start_ms));
+        options.set_end(&JsValue::from_f64(performance.now()));
+        let _ = performance.measure_with_measure_options(name, &options);
+    }
+}
+
+/// Local storage, unless the browser forbids it.
+pub(crate) fn storage() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// Puts text on the clipboard; tells whether it worked.
+pub(crate) fn copy(text: &str, told: impl Fn(bool) + 'static) {
+    let promise = window().navigator().clipboard().write_text(text);
+    let told = std::rc::Rc::new(told);
+    let on_done = {
+        let told = std::rc::Rc::clone(&told);
+        Closure::once_into_js(move |_: JsValue| told(true))
+    };
+    let on_failed = Closure::once_into_js(move |_: JsValue| told(false));
+    let _ = js_sys::Reflect::get(&promise, &JsValue::from_str("then")).and_then(|then| {
+        then.unchecked_into::<js_sys::Function>().call2(&promise, &on_done, &on_failed)
+    });
+}
+
+/// Runs `then` once nothing has called for it for a while.
+#[derive(Clone, Copy)]
+pub(crate) struct Debounce {
+    handle: StoredValue<Option<TimeoutHandle>>,
+    wait: Duration,
+}
+
+impl Debounce {
+    /// Waits this long after the last call.
+    pub(crate) fn new(wait_ms: u64) -> Self {
+        Self { handle: StoredValue::new(None), wait: Duration::from_millis(wait_ms) }
+    }
+
+    /// Calls for `then`; an earlier call that still waits is forgotten.
+    pub(crate) fn call(self, then: impl FnOnce() + 'static) {
+        self.cancel();
+        self.handle.set_value(set_timeout_with_handle(then, self.wait).ok());
+    }
+
+    /// Forgets a call that still waits.
+    pub(crate) fn cancel(self) {
+        if let Some(handle) = self.handle.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    }
+}
