@@ -320,12 +320,16 @@ impl Client {
     }
 }
 
+/// The loader's name where the build left it as it was.
+const UNNAMED_LOADER: &str = "./sim-worker_loader.js";
+
 /// The loader that the build named, relative to wherever the page lies.
 fn worker_url() -> Result<String, String> {
     let missing = || "the page does not name its worker".to_owned();
     let document = document();
     let meta = document.query_selector("meta[name=sim-worker]").ok().flatten();
     let name = meta.and_then(|meta| meta.get_attribute("content")).ok_or_else(missing)?;
+    let name = if name.is_empty() { UNNAMED_LOADER.to_owned() } else { name };
     let base = document.base_uri().ok().flatten().ok_or_else(missing)?;
     let url = web_sys::Url::new_with_base(&name, &base).map_err(|_| missing())?;
     Ok(url.href())

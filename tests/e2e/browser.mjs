@@ -1,0 +1,47 @@
+// A real browser on the built site, and everything it complains about.
+//
+// HEADROOM_URL       where the site is served
+// HEADROOM_CHROMIUM  the browser's program
+// `cargo xtask test browser` sets both.
+
+import { chromium } from "playwright-core";
+
+/** The value of an environment variable that the test runner sets. */
+function required(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run \`cargo xtask test browser\``);
+  return value;
+}
+
+/** The site's address, with a slash at its end. */
+export const siteUrl = required("HEADROOM_URL");
+
+/** Starts the browser. The caller closes it. */
+export function launch() {
+  return chromium.launch({
+    executablePath: required("HEADROOM_CHROMIUM"),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+  });
+}
+
+/**
+ * Opens an address of the site in a new page. `complaints` grows with each console error,
+ * warning of the security policy, uncaught exception and request that failed.
+ */
+export async function open(browser, path = "", contextOptions = {}) {
+  const context = await browser.newContext(contextOptions);
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on("requestfailed", (request) => {
+    complaints.push(`request: ${request.url()} ${request.failure()?.errorText}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
+  });
+  await page.goto(new URL(path, siteUrl).href);
+  return { context, page, complaints };
+}

@@ -1,0 +1,55 @@
+// The built site comes up: page and worker load under the security policy and are of one build.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, open } from "./browser.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+test("the page loads without a complaint", async () => {
+  const { context, page, complaints } = await open(browser);
+  await page.waitForSelector("h1");
+  assert.equal(await page.title(), "Headroom");
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test("the worker that the page names starts", async () => {
+  const { context, page, complaints } = await open(browser);
+  const meta = (name) => page.getAttribute(`meta[name="${name}"]`, "content");
+  const loader = await meta("sim-worker");
+  assert.match(loader, /^\.\/sim-worker-[0-9a-f]{16}_loader\.js$/);
+  assert.match(await meta("build-id"), /^[0-9a-f]{16}$/);
+  // A worker of our own, since what the page does with its one is the page's affair.
+  const answered = await page.evaluate(
+    (address) =>
+      new Promise((resolve, reject) => {
+        const worker = new Worker(new URL(address, document.baseURI));
+        worker.onmessage = () => resolve(true);
+        worker.onerror = (event) => reject(new Error(event.message));
+      }),
+    loader,
+  );
+  assert.ok(answered);
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test("the policy allows no other script", async () => {
+  const { context, page, complaints } = await open(browser);
+  const ran = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.intruder = true";
+    document.head.append(script);
+    return window.intruder === true;
+  });
+  assert.equal(ran, false);
+  assert.match(complaints.join("\n"), /Content Security Policy/);
+  await context.close();
+});
