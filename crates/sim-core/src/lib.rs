@@ -21,8 +21,8 @@ pub mod step_time;
 pub mod theory;
 pub mod workload;
 
-pub use engine::{Simulation, simulate, simulate_by_oracle};
-pub use measure::{Distribution, Outcome, RequestRecord, Run};
+pub use engine::{Keep, Progress, Simulation, simulate, simulate_by_oracle};
+pub use measure::{Distribution, Outcome, Precision, RequestRecord, Run};
 pub use setup::{EngineSpec, Setup, SetupError, Slo};
 pub use step_time::{StepShape, StepTimeSpec};
-pub use workload::{ArrivalProcess, LengthSpec, Trace, TraceRow, Workload};
+pub use workload::{ArrivalProcess, LengthSpec, RequestSource, Trace, TraceRow, Workload};

@@ -67,3 +67,59 @@ pub enum SetupError {
     #[error("the trace holds no request; give at least one row")]
     EmptyTrace,
 }
+
+impl Setup {
+    /// Check every number.
+    ///
+    /// # Errors
+    /// The first field outside its domain.
+    pub fn check(&self) -> Result<(), SetupError> {
+        self.workload.check()?;
+        self.engine.check()?;
+        self.step_time.check()?;
+        self.slo.check()
+    }
+}
+
+impl EngineSpec {
+    fn check(&self) -> Result<(), SetupError> {
+        for (field, value) in [
+            ("sched.max_num_batched_tokens", self.max_num_batched_tokens),
+            ("sched.max_num_seqs", self.max_num_seqs),
+            ("kv.capacity_tokens", self.kv_capacity_tokens),
+        ] {
+            if value == 0 {
+                return Err(SetupError::OutOfDomain {
+                    field,
+                    value: 0.0,
+                    requirement: "1 or more",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slo {
+    /// Whether a request with these latencies meets both targets.
+    #[must_use]
+    pub fn is_met(&self, ttft_s: f64, tpot_s: f64) -> bool {
+        ttft_s <= self.ttft_s && tpot_s <= self.tpot_s
+    }
+
+    fn check(&self) -> Result<(), SetupError> {
+        for (field, value) in [("slo.ttft_s", self.ttft_s), ("slo.tpot_s", self.tpot_s)] {
+            if value.is_nan() || value <= 0.0 {
+                return Err(SetupError::OutOfDomain { field, value, requirement: "above 0" });
+            }
+        }
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            return Err(SetupError::OutOfDomain {
+                field: "slo.share",
+                value: self.share,
+                requirement: "above 0 and at most 1",
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! Which requests finish in which step.
+//!
+//! A ring of lists indexed by step number, with a two-level bitmap to find the next occupied one:
+//! insertion and removal cost O(1). Requests that finish further ahead than the ring reaches wait
+//! in a heap.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+const RING: u64 = 4096;
+const WORDS: usize = (RING / 64) as usize;
+const NONE: u32 = u32::MAX;
+
+/// A priority queue of (finishing step, slot).
+#[derive(Clone, Debug)]
+pub(super) struct FinishQueue {
+    /// First slot of the list of each step modulo `RING`.
+    heads: Vec<u32>,
+    /// The next slot in the same list, by slot.
+    links: Vec<u32>,
+    /// One bit per list that is not empty.
+    occupied: [u64; WORDS],
+    /// One bit per word of `occupied` that is not zero.
+    summary: u64,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl FinishQueue {
+    pub(super) fn new() -> Self {
+        Self {
+            heads: vec![NONE; RING as usize],
+            links: Vec::new(),
+            occupied: [0; WORDS],
+            summary: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Let `slot` finish in `step`, which is after `now`.
+    pub(super) fn insert(&mut self, step: u64, slot: u32, now: u64) {
+        if step - now >= RING {
+            self.far.push(Reverse((step, slot)));
+            return;
+        }
+        let position = (step % RING) as usize;
+        if self.links.len() <= slot as usize {
+            self.links.resize(slot as usize + 1, NONE);
+        }
+        self.links[slot as usize] = self.heads[position];
+        self.heads[position] = slot;
+        self.occupied[position / 64] |= 1 << (position % 64);
+        self.summary |= 1 << (position / 64);
+    }
+
+    /// The next step after `now` in which a request finishes.
+    pub(super) fn next_step(&self, now: u64) -> Option<u64> {
+        let near = self.next_in_ring(now);
+        let far = self.far.peek().map(|Reverse((step, _))| *step);
+        match (near, far) {
+            (Some(near), Some(far)) => Some(near.min(far)),
+            (near, far) => near.or(far),
+        }
+    }
+
+    fn next_in_ring(&self, now: u64) -> Option<u64> {
+        if self.summary == 0 {
+            return None;
+        }
+        let start = ((now + 1) % RING) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let here = self.occupied[word] & (u64::MAX << bit);
+        let position = if here != 0 {
+            word * 64 + here.trailing_zeros() as usize
+        } else {
+            // Words after this one first, then from the front; this word again comes last.
+            let after = if word == 63 { 0 } else { self.summary & (u64::MAX << (word + 1)) };
+            let chosen = if after != 0 { after } else { self.summary }.trailing_zeros() as usize;
+            chosen * 64 + self.occupied[chosen].trailing_zeros() as usize
+        };
+        let ahead = (position as u64 + RING - start as u64) % RING;
+        Some(now + 1 + ahead)
+    }
+
+    /// Take one request that finishes in `step`.
+    pub(super) fn pop(&mut self, step: u64) -> Option<u32> {
+        let position = (step % RING) as usize;
+        let slot = self.heads[position];
+        if slot != NONE {
+            self.heads[position] = self.links[slot as usize];
+            if self.heads[position] == NONE {
+                self.occupied[position / 64] &= !(1 << (position % 64));
+                if self.occupied[position / 64] == 0 {
+                    self.summary &= !(1 << (position / 64));
+                }
+            }
+            return Some(slot);
+        }
+        match self.far.peek() {
+            Some(Reverse((far, slot))) if *far == step => {
+                let slot = *slot;
+                self.far.pop();
+                Some(slot)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Against an ordered map: the same next step and the same requests in it, always.
+        #[test]
+        fn agrees_with_an_ordered_map(
+            moves in prop::collection::vec((1_u64..9000, 0_u64..3), 1..300),
+        ) {
+            let mut queue = FinishQueue::new();
+            let mut model: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            let mut now = 0;
+            for (slot, (ahead, pops)) in moves.into_iter().enumerate() {
+                queue.insert(now + ahead, slot as u32, now);
+                model.entry(now + ahead).or_default().push(slot as u32);
+                for _ in 0..pops {
+                    let expected = model.keys().next().copied();
+                    prop_assert_eq!(queue.next_step(now), expected);
+                    let Some(step) = expected else { break };
+                    now = step;
+                    let mut popped = Vec::new();
+                    while let Some(slot) = queue.pop(step) {
+                        popped.push(slot);
+                    }
+                    popped.sort_unstable();
+                    prop_assert_eq!(Some(popped), model.remove(&step));
+                }
+            }
+        }
+    }
+}

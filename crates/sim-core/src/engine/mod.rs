@@ -1,0 +1,76 @@
+//! One engine: continuous batching, iteration by iteration.
+//!
+//! The `reference` scheduling rules. In each step, in this order:
+//! 1. Every decoding request gets one token, whatever is left of the token budget (a quirk of the
+//!    published simulator, kept: the budget can go below zero).
+//! 2. A prompt that was begun in an earlier step continues with what is left of the budget.
+//! 3. While budget, a slot and KV memory for the final length are left, waiting requests are
+//!    admitted in order of arrival; the last one may get only a part of its prompt.
+//!
+//! A request gets its first token in the step that completes its prompt. An empty prompt costs the
+//! step that admits it. KV memory is reserved for the final length at admission and freed at the
+//! end. A request whose final length exceeds the whole cache is turned away on arrival.
+//!
+//! Two implementations share nothing but the workload, the step-time formula and the recorder:
+//! [`simulate_by_oracle`] loops over every running request in every step; [`Simulation`] takes
+//! O(1) per step and crosses many steps at once while nothing changes.
+
+mod finish_queue;
+mod jump;
+mod oracle;
+mod simulation;
+
+pub use oracle::simulate_by_oracle;
+pub use simulation::{Progress, Simulation};
+
+use crate::{
+    measure::{Precision, Run},
+    setup::{EngineSpec, Setup, SetupError},
+    step_time::StepModel,
+};
+
+/// What a run keeps beside its counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Keep {
+    /// How percentiles are kept.
+    pub precision: Precision,
+    /// Whether every request's times are kept; memory then grows with their number.
+    pub requests: bool,
+}
+
+/// Limits that a run proves it kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EngineBounds {
+    /// Requests that may run at once.
+    pub max_num_seqs: u64,
+    /// KV cache size in tokens.
+    pub kv_capacity_tokens: u64,
+    /// The least time a token can take, in seconds.
+    pub least_s_per_token: f64,
+}
+
+impl EngineBounds {
+    fn new(engine: &EngineSpec, model: &StepModel) -> Self {
+        Self {
+            max_num_seqs: engine.max_num_seqs,
+            kv_capacity_tokens: engine.kv_capacity_tokens,
+            least_s_per_token: model.least_s_per_token(),
+        }
+    }
+}
+
+/// Simulate `setup` to its last token.
+///
+/// # Errors
+/// The set-up holds a number outside its domain.
+pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
+    let mut simulation = Simulation::new(setup, keep)?;
+    while simulation.advance(u64::MAX) != Progress::Done {}
+    Ok(simulation.finish())
+}
+
+/// Whether an arrival is seen by a step that starts at `now_s`. The tolerance keeps a rounding
+/// error from moving a tie by a whole step.
+fn has_arrived(arrival_s: f64, now_s: f64) -> bool {
+    arrival_s <= now_s + 1e-12 * crate::float::greater(1.0, now_s)
+}

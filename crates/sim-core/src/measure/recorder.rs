@@ -1,0 +1,196 @@
+//! Turns events into the measures of a run.
+
+use crate::{engine::EngineBounds, setup::Slo, workload::Request};
+
+use super::{
+    distribution::{Distribution, Precision, ValueRun},
+    run::{Outcome, RequestRecord, Run, StepTimes},
+};
+
+/// A finished request.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished {
+    /// What was asked.
+    pub request: Request,
+    /// When the first step that worked on it began, in seconds.
+    pub start_s: f64,
+    /// When its first token came, in seconds.
+    pub first_token_s: f64,
+    /// When its last token came, in seconds.
+    pub finish_s: f64,
+}
+
+/// One or more steps of a fixed batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The durations of the steps; their weight is the number of sequences that were decoding, so
+    /// each duration is that many gaps between tokens.
+    pub gaps: ValueRun,
+    /// Time they took together, in seconds.
+    pub total_s: f64,
+    /// Whether arithmetic set the pace.
+    pub compute_bound: bool,
+    /// Requests running.
+    pub running: u64,
+    /// KV tokens reserved.
+    pub kv_tokens: u64,
+}
+
+/// Collects the measures of a run.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    run: Run,
+    precision: Precision,
+    tenth: u64,
+    nine_tenths: u64,
+}
+
+impl Recorder {
+    /// Start collecting for a run of `total` requests.
+    #[must_use]
+    pub fn new(
+        slo: Slo,
+        bounds: EngineBounds,
+        total: u64,
+        precision: Precision,
+        keep_requests: bool,
+    ) -> Self {
+        let distribution = || Distribution::new(precision);
+        let run = Run {
+            slo,
+            bounds,
+            offered: 0,
+            completed: 0,
+            rejected: 0,
+            in_flight: 0,
+            slo_met: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+            first_arrival_s: 0.0,
+            last_finish_s: 0.0,
+            ttft: distribution(),
+            tpot: distribution(),
+            itl: distribution(),
+            e2e: distribution(),
+            queue_wait: distribution(),
+            steps: 0,
+            step_times: StepTimes::default(),
+            in_system_request_s: 0.0,
+            sojourn_request_s: 0.0,
+            running_request_s: 0.0,
+            peak_running: 0,
+            peak_kv_tokens: 0,
+            settled_s: (0.0, 0.0),
+            settled_requests: 0,
+            requests: keep_requests.then(Vec::new),
+        };
+        let tenth = (total / 10).max(1);
+        Self { run, precision, tenth, nine_tenths: (total * 9 / 10).max(tenth) }
+    }
+
+    /// A request was sent.
+    pub fn arrived(&mut self, request: &Request) {
+        if self.run.offered == 0 {
+            self.run.first_arrival_s = request.arrival_s;
+            self.run.last_finish_s = request.arrival_s;
+        }
+        self.run.offered += 1;
+        if let Some(requests) = &mut self.run.requests {
+            requests.push(RequestRecord {
+                arrival_s: request.arrival_s,
+                input_tokens: request.input_tokens,
+                output_tokens: request.output_tokens,
+                first_token_s: f64::NAN,
+                finish_s: f64::NAN,
+                outcome: Outcome::InFlight,
+            });
+        }
+    }
+
+    /// A request that can never fit was turned away.
+    pub fn rejected(&mut self, request: &Request) {
+        self.run.rejected += 1;
+        if let Some(requests) = &mut self.run.requests {
+            requests[request.index as usize].outcome = Outcome::Rejected;
+        }
+    }
+
+    /// A waiting request began to run: its wait is part of the time in the system.
+    pub fn admitted(&mut self, wait_s: f64) {
+        self.run.in_system_request_s += wait_s;
+    }
+
+    /// Steps were taken.
+    pub fn stepped(&mut self, step: &Step) {
+        let run = &mut self.run;
+        run.steps += step.gaps.count;
+        run.step_times.busy_s += step.total_s;
+        if step.compute_bound {
+            run.step_times.compute_bound_s += step.total_s;
+        }
+        let running_request_s = step.running as f64 * step.total_s;
+        run.running_request_s += running_request_s;
+        run.in_system_request_s += running_request_s;
+        run.peak_running = run.peak_running.max(step.running);
+        run.peak_kv_tokens = run.peak_kv_tokens.max(step.kv_tokens);
+        if step.gaps.weight > 0 {
+            run.itl.record_run(&step.gaps);
+        }
+    }
+
+    /// A request got its last token.
+    pub fn finished(&mut self, finished: &Finished) {
+        let run = &mut self.run;
+        let request = &finished.request;
+        let ttft_s = finished.first_token_s - request.arrival_s;
+        let e2e_s = finished.finish_s - request.arrival_s;
+        run.completed += 1;
+        run.input_tokens += request.input_tokens;
+        run.output_tokens += request.output_tokens;
+        run.last_finish_s = finished.finish_s;
+        run.sojourn_request_s += e2e_s;
+        run.queue_wait.record(crate::float::greater(0.0, finished.start_s - request.arrival_s));
+        run.ttft.record(ttft_s);
+        run.e2e.record(e2e_s);
+        // The TPOT of a one-token output is undefined and meets its target.
+        let mut tpot_s = 0.0;
+        if request.output_tokens > 1 {
+            tpot_s =
+                (finished.finish_s - finished.first_token_s) / (request.output_tokens - 1) as f64;
+            run.tpot.record(tpot_s);
+        }
+        run.slo_met += u64::from(run.slo.is_met(ttft_s, tpot_s));
+        if run.completed == self.tenth {
+            run.settled_s.0 = finished.finish_s;
+        }
+        if run.completed == self.nine_tenths {
+            run.settled_s.1 = finished.finish_s;
+            run.settled_requests = self.nine_tenths - self.tenth;
+        }
+        if let Some(requests) = &mut run.requests {
+            let record = &mut requests[request.index as usize];
+            record.first_token_s = finished.first_token_s;
+            record.finish_s = finished.finish_s;
+            record.outcome = Outcome::Completed;
+        }
+    }
+
+    /// Whether percentiles are kept exactly.
+    #[must_use]
+    pub const fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// How many requests have ended.
+    #[must_use]
+    pub const fn ended(&self) -> u64 {
+        self.run.completed + self.run.rejected
+    }
+
+    /// Close the books, with the number of requests that the engine still holds.
+    #[must_use]
+    pub fn finish(mut self, in_flight: u64) -> Run {
+        self.run.in_flight = in_flight;
+        self.run
+    }
+}

@@ -1,0 +1,204 @@
+//! The measures of one run.
+
+use crate::{engine::EngineBounds, setup::Slo};
+
+use super::distribution::Distribution;
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every token was produced.
+    Completed,
+    /// It could never fit into the KV cache and was turned away on arrival.
+    Rejected,
+    /// The run ended first.
+    InFlight,
+}
+
+/// One request, as its user saw it. Times in seconds; NaN where the event did not happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RequestRecord {
+    /// When it was sent.
+    pub arrival_s: f64,
+    /// Prompt length.
+    pub input_tokens: u64,
+    /// Output length.
+    pub output_tokens: u64,
+    /// When its first token came.
+    pub first_token_s: f64,
+    /// When its last token came.
+    pub finish_s: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Where the engine's time went, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct StepTimes {
+    /// Time with a step running.
+    pub busy_s: f64,
+    /// The part of it in which arithmetic, not memory traffic, set the pace.
+    pub compute_bound_s: f64,
+}
+
+/// What happened in one run. Times in seconds, rates per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The target that goodput was measured against.
+    pub slo: Slo,
+    /// The limits the run was held to.
+    pub bounds: EngineBounds,
+    /// Requests sent.
+    pub offered: u64,
+    /// Requests that got every token.
+    pub completed: u64,
+    /// Requests turned away because they can never fit.
+    pub rejected: u64,
+    /// Requests neither finished nor turned away when the run ended.
+    pub in_flight: u64,
+    /// Requests that met the target.
+    pub slo_met: u64,
+    /// Prompt tokens of the completed requests.
+    pub input_tokens: u64,
+    /// Output tokens of the completed requests.
+    pub output_tokens: u64,
+    /// When the first request was sent.
+    pub first_arrival_s: f64,
+    /// When the last token was produced.
+    pub last_finish_s: f64,
+    /// Arrival to first token.
+    pub ttft: Distribution,
+    /// Mean gap between the tokens of one request; undefined for one-token outputs, which are left out.
+    pub tpot: Distribution,
+    /// Every gap between adjacent tokens of one request.
+    pub itl: Distribution,
+    /// Arrival to last token.
+    pub e2e: Distribution,
+    /// Arrival to the start of the first step that works on the request.
+    pub queue_wait: Distribution,
+    /// Steps the engine took.
+    pub steps: u64,
+    /// Where its time went.
+    pub step_times: StepTimes,
+    /// Integral of the number of requests in the system over time, request-seconds, from the
+    /// engine's own state.
+    pub in_system_request_s: f64,
+    /// Sum of the times that requests spent in the system, request-seconds, from the requests.
+    pub sojourn_request_s: f64,
+    /// Integral of the number of running requests over time, request-seconds.
+    pub running_request_s: f64,
+    /// Most requests that ran at once.
+    pub peak_running: u64,
+    /// Most KV tokens reserved at once.
+    pub peak_kv_tokens: u64,
+    /// When the first tenth and the first nine tenths of the requests were done: the settled middle
+    /// of a run under overload.
+    pub settled_s: (f64, f64),
+    /// Requests finished in between.
+    pub settled_requests: u64,
+    /// Every request in order of arrival, where asked for.
+    pub requests: Option<Vec<RequestRecord>>,
+}
+
+impl Run {
+    /// From the first arrival to the last token, in seconds.
+    #[must_use]
+    pub fn duration_s(&self) -> f64 {
+        self.last_finish_s - self.first_arrival_s
+    }
+
+    fn per_second(&self, amount: u64) -> f64 {
+        let duration_s = self.duration_s();
+        if duration_s > 0.0 { amount as f64 / duration_s } else { 0.0 }
+    }
+
+    /// Requests finished per second.
+    #[must_use]
+    pub fn throughput_per_s(&self) -> f64 {
+        self.per_second(self.completed)
+    }
+
+    /// Output tokens per second.
+    #[must_use]
+    pub fn output_tokens_per_s(&self) -> f64 {
+        self.per_second(self.output_tokens)
+    }
+
+    /// Requests per second that met the target.
+    #[must_use]
+    pub fn goodput_per_s(&self) -> f64 {
+        self.per_second(self.slo_met)
+    }
+
+    /// Share of all requests sent that met the target; 0 when none was sent.
+    #[must_use]
+    pub fn slo_share(&self) -> f64 {
+        if self.offered == 0 { 0.0 } else { self.slo_met as f64 / self.offered as f64 }
+    }
+
+    /// Requests finished per second in the settled middle of the run; `None` when it is too short.
+    #[must_use]
+    pub fn settled_throughput_per_s(&self) -> Option<f64> {
+        let span_s = self.settled_s.1 - self.settled_s.0;
+        (span_s > 0.0).then(|| self.settled_requests as f64 / span_s)
+    }
+
+    /// Time-average number of running requests.
+    #[must_use]
+    pub fn mean_running(&self) -> f64 {
+        let duration_s = self.duration_s();
+        if duration_s > 0.0 { self.running_request_s / duration_s } else { 0.0 }
+    }
+
+    /// The truths that every run must satisfy; the first that it does not, in words.
+    ///
+    /// # Errors
+    /// The violated identity with its two sides.
+    pub fn verify(&self) -> Result<(), String> {
+        let accounted = self.completed + self.rejected + self.in_flight;
+        if self.offered != accounted {
+            return Err(format!(
+                "conservation: {} offered, {accounted} accounted for",
+                self.offered
+            ));
+        }
+        let (engine, users) = (self.in_system_request_s, self.sojourn_request_s);
+        if (engine - users).abs() > 1e-6 * (1.0 + users) {
+            return Err(format!("Little's law: {engine} from the engine, {users} from the users"));
+        }
+        if self.peak_running > self.bounds.max_num_seqs {
+            return Err(format!(
+                "slots: {} ran at once, {} allowed",
+                self.peak_running, self.bounds.max_num_seqs
+            ));
+        }
+        if self.peak_kv_tokens > self.bounds.kv_capacity_tokens {
+            return Err(format!(
+                "memory: {} tokens reserved, {} fit",
+                self.peak_kv_tokens, self.bounds.kv_capacity_tokens
+            ));
+        }
+        if self.slo_met > self.completed {
+            return Err(format!("target: {} met it, {} finished", self.slo_met, self.completed));
+        }
+        let (busy_s, duration_s) = (self.step_times.busy_s, self.duration_s());
+        if busy_s > duration_s * (1.0 + 1e-9) + 1e-9 {
+            return Err(format!("utilisation: busy for {busy_s} s of {duration_s} s"));
+        }
+        self.verify_ceiling()
+    }
+
+    /// Throughput is at most what a step can process at its very best.
+    fn verify_ceiling(&self) -> Result<(), String> {
+        let least_s = self.bounds.least_s_per_token
+            * (self.input_tokens + self.output_tokens - self.completed) as f64;
+        if self.step_times.busy_s * (1.0 + 1e-9) + 1e-9 < least_s {
+            return Err(format!(
+                "ceiling: {} tokens need at least {least_s} s, the engine was busy for {} s",
+                self.input_tokens + self.output_tokens,
+                self.step_times.busy_s
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! Closed forms, drawn beside the simulation.

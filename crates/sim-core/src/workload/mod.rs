@@ -1,0 +1,202 @@
+//! Who sends what, and when.
+
+mod requests;
+mod trace;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use requests::{Request, Requests};
+pub use trace::{Trace, TraceRow};
+
+use crate::setup::SetupError;
+
+/// Largest prompt or output that is simulated, in tokens.
+pub const MAX_LENGTH_TOKENS: u64 = 1_000_000_000;
+
+/// A finite stream of requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Where the requests come from.
+    pub source: RequestSource,
+    /// How many requests are sent; a trace shorter than this ends earlier.
+    pub requests: u64,
+}
+
+/// Where requests come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestSource {
+    /// Drawn from distributions.
+    Generated {
+        /// How the gaps between arrivals are distributed.
+        process: ArrivalProcess,
+        /// Mean arrival rate, requests per second.
+        rate_per_s: f64,
+        /// Prompt lengths.
+        input: LengthSpec,
+        /// Output lengths.
+        output: LengthSpec,
+    },
+    /// Replayed from a recording.
+    Replay {
+        /// The recording.
+        trace: Arc<Trace>,
+        /// How many times faster than recorded: arrival times are divided by it.
+        speed: f64,
+    },
+}
+
+/// The distribution of the gaps between arrivals. All have mean `1 / rate`: one unit-rate stream
+/// is divided by the rate, so that a faster rate is the same stream, compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ArrivalProcess {
+    /// Independent users: exponential gaps.
+    Poisson,
+    /// Gamma gaps; shape 1 is Poisson, below 1 burstier (`--burstiness` of `vllm bench serve`).
+    Gamma {
+        /// Shape of the Gamma distribution; the squared coefficient of variation is its inverse.
+        shape: f64,
+    },
+    /// Evenly spaced.
+    Even,
+}
+
+/// The distribution of a length, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum LengthSpec {
+    /// Always the same.
+    Fixed {
+        /// The length.
+        tokens: u64,
+    },
+    /// Lognormal, rounded to whole tokens and clamped.
+    LogNormal {
+        /// Median before clamping.
+        median_tokens: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+        /// Shortest.
+        min_tokens: u64,
+        /// Longest.
+        max_tokens: u64,
+    },
+}
+
+impl LengthSpec {
+    /// The longest length that can be drawn, in tokens.
+    #[must_use]
+    pub const fn longest_tokens(&self) -> u64 {
+        match *self {
+            Self::Fixed { tokens } => tokens,
+            Self::LogNormal { max_tokens, .. } => max_tokens,
+        }
+    }
+
+    /// The mean length in tokens. For the lognormal, before clamping and rounding:
+    /// `median · exp(sigma² / 2)`, held within the bounds.
+    #[must_use]
+    pub fn mean_tokens(&self) -> f64 {
+        match *self {
+            Self::Fixed { tokens } => tokens as f64,
+            Self::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
+                let mean = median_tokens * libm::exp(0.5 * sigma * sigma);
+                crate::float::lesser(
+                    crate::float::greater(mean, min_tokens as f64),
+                    max_tokens as f64,
+                )
+            }
+        }
+    }
+
+    fn check(&self, names: &LengthFields, least: u64) -> Result<(), SetupError> {
+        let (shortest, longest) = match *self {
+            Self::Fixed { tokens } => (tokens, tokens),
+            Self::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
+                if !(median_tokens.is_finite() && median_tokens > 0.0) {
+                    return Err(out_of_domain(names.median, median_tokens, "finite and above 0"));
+                }
+                if !(0.0..=10.0).contains(&sigma) {
+                    return Err(out_of_domain(names.sigma, sigma, "between 0 and 10"));
+                }
+                if min_tokens > max_tokens {
+                    return Err(out_of_domain(
+                        names.shortest,
+                        min_tokens as f64,
+                        "no more than the longest length",
+                    ));
+                }
+                (min_tokens, max_tokens)
+            }
+        };
+        if shortest < least {
+            return Err(out_of_domain(names.shortest, shortest as f64, "1 token or more"));
+        }
+        if longest > MAX_LENGTH_TOKENS {
+            return Err(out_of_domain(names.longest, longest as f64, "at most 1,000,000,000"));
+        }
+        Ok(())
+    }
+}
+
+/// Field names for messages about one length.
+struct LengthFields {
+    median: &'static str,
+    sigma: &'static str,
+    shortest: &'static str,
+    longest: &'static str,
+}
+
+const INPUT_FIELDS: LengthFields = LengthFields {
+    median: "workload.input.median_tokens",
+    sigma: "workload.input.sigma",
+    shortest: "workload.input.min_tokens",
+    longest: "workload.input.max_tokens",
+};
+
+const OUTPUT_FIELDS: LengthFields = LengthFields {
+    median: "workload.output.median_tokens",
+    sigma: "workload.output.sigma",
+    shortest: "workload.output.min_tokens",
+    longest: "workload.output.max_tokens",
+};
+
+impl Workload {
+    /// Check every number.
+    ///
+    /// # Errors
+    /// The first field outside its domain.
+    pub fn check(&self) -> Result<(), SetupError> {
+        if self.requests == 0 {
+            return Err(out_of_domain("workload.requests", 0.0, "1 or more"));
+        }
+        match &self.source {
+            RequestSource::Generated { process, rate_per_s, input, output } => {
+                if !(rate_per_s.is_finite() && *rate_per_s > 0.0) {
+                    return Err(out_of_domain(
+                        "workload.rate_per_s",
+                        *rate_per_s,
+                        "finite and above 0 requests per second",
+                    ));
+                }
+                if let ArrivalProcess::Gamma { shape } = *process
+                    && !(0.001..=1000.0).contains(&shape)
+                {
+                    return Err(out_of_domain("workload.shape", shape, "between 0.001 and 1000"));
+                }
+                input.check(&INPUT_FIELDS, 0)?;
+                output.check(&OUTPUT_FIELDS, 1)
+            }
+            RequestSource::Replay { trace, speed } => {
+                if !(speed.is_finite() && *speed > 0.0) {
+                    return Err(out_of_domain("workload.speed", *speed, "finite and above 0"));
+                }
+                trace.check()
+            }
+        }
+    }
+}
+
+fn out_of_domain(field: &'static str, value: f64, requirement: &'static str) -> SetupError {
+    SetupError::OutOfDomain { field, value, requirement }
+}

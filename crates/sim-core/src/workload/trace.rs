@@ -1,0 +1,116 @@
+//! A recording of requests, to be replayed.
+
+use crate::setup::SetupError;
+
+use super::MAX_LENGTH_TOKENS;
+
+/// One recorded request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TraceRow {
+    /// When it was sent, seconds from the start of the recording.
+    pub arrival_s: f64,
+    /// Prompt length.
+    pub input_tokens: u64,
+    /// Output length.
+    pub output_tokens: u64,
+}
+
+/// Recorded requests in order of arrival.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Trace {
+    rows: Vec<TraceRow>,
+}
+
+impl Trace {
+    /// Take over `rows`.
+    ///
+    /// # Errors
+    /// The trace is empty, a time is not finite, negative or before its predecessor's, or a length
+    /// cannot be simulated.
+    pub fn new(rows: Vec<TraceRow>) -> Result<Self, SetupError> {
+        let trace = Self { rows };
+        trace.check()?;
+        Ok(trace)
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> &[TraceRow] {
+        &self.rows
+    }
+
+    /// Requests per second between the first and the last arrival; `None` with no such span.
+    #[must_use]
+    pub fn mean_rate_per_s(&self) -> Option<f64> {
+        let first = self.rows.first()?.arrival_s;
+        let last = self.rows.last()?.arrival_s;
+        (last > first).then(|| (self.rows.len() - 1) as f64 / (last - first))
+    }
+
+    /// Tokens of the largest request, prompt and output together.
+    #[must_use]
+    pub fn largest_request_tokens(&self) -> u64 {
+        self.rows.iter().map(|row| row.input_tokens + row.output_tokens).max().unwrap_or(0)
+    }
+
+    pub(super) fn check(&self) -> Result<(), SetupError> {
+        if self.rows.is_empty() {
+            return Err(SetupError::EmptyTrace);
+        }
+        let mut previous_s = 0.0;
+        for (index, row) in self.rows.iter().enumerate() {
+            if let Some(problem) = row.problem(previous_s) {
+                return Err(SetupError::BadTraceRow { row: index + 1, problem });
+            }
+            previous_s = row.arrival_s;
+        }
+        Ok(())
+    }
+}
+
+impl TraceRow {
+    fn problem(&self, previous_s: f64) -> Option<&'static str> {
+        if !self.arrival_s.is_finite() || self.arrival_s < 0.0 {
+            Some("arrival_s must be a finite number of seconds, 0 or more")
+        } else if self.arrival_s < previous_s {
+            Some("arrival_s is before the row above it; sort the rows by arrival_s")
+        } else if self.output_tokens == 0 {
+            Some("output_tokens is 0; a request must produce at least 1 token")
+        } else if self.input_tokens > MAX_LENGTH_TOKENS || self.output_tokens > MAX_LENGTH_TOKENS {
+            Some("a length is above 1,000,000,000 tokens; is the column in another unit?")
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(arrival_s: f64, output_tokens: u64) -> TraceRow {
+        TraceRow { arrival_s, input_tokens: 10, output_tokens }
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        assert_eq!(Trace::new(vec![]), Err(SetupError::EmptyTrace));
+        for (rows, bad) in [
+            (vec![row(f64::NAN, 1)], 1),
+            (vec![row(0.0, 1), row(-1.0, 1)], 2),
+            (vec![row(2.0, 1), row(1.0, 1)], 2),
+            (vec![row(0.0, 0)], 1),
+            (vec![row(0.0, u64::MAX)], 1),
+        ] {
+            let error = Trace::new(rows).unwrap_err();
+            assert!(matches!(error, SetupError::BadTraceRow { row, .. } if row == bad), "{error}");
+        }
+    }
+
+    #[test]
+    fn mean_rate_counts_gaps() {
+        let trace = Trace::new(vec![row(1.0, 1), row(2.0, 1), row(3.0, 1)]).unwrap();
+        assert_eq!(trace.mean_rate_per_s(), Some(1.0));
+        assert_eq!(Trace::new(vec![row(1.0, 1)]).unwrap().mean_rate_per_s(), None);
+    }
+}

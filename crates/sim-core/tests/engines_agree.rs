@@ -1,0 +1,182 @@
+//! The fast engine against the obvious one, on random settings.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use sim_core::{
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Run, Setup, Slo,
+    StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle,
+};
+
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+
+fn step_times() -> impl Strategy<Value = StepTimeSpec> {
+    prop_oneof![
+        (0.0_f64..0.05, 1e-5_f64..0.01)
+            .prop_map(|(fixed_s, per_item_s)| StepTimeSpec::Affine { fixed_s, per_item_s }),
+        (1e8_f64..1e11, 1e8_f64..1e11, 0.0_f64..1e6, 0.0_f64..2e-3).prop_map(
+            |(params, weight_bytes, kv_bytes_per_token, overhead_s)| StepTimeSpec::Roofline {
+                params,
+                weight_bytes,
+                kv_bytes_per_token,
+                peak_flops: 989e12,
+                bandwidth_bytes_per_s: 3.35e12,
+                mfu: 0.5,
+                overhead_s,
+            }
+        ),
+    ]
+}
+
+/// From one token to beyond any batch: tiny budgets and caches are where the rules bite.
+fn engines() -> impl Strategy<Value = EngineSpec> {
+    let budget = prop_oneof![1_u64..8, 8_u64..300, 300_u64..20_000];
+    let seqs = prop_oneof![Just(1_u64), 2_u64..6, 6_u64..400];
+    let kv = prop_oneof![1_u64..60, 60_u64..2_000, 2_000_u64..2_000_000];
+    (budget, seqs, kv).prop_map(|(max_num_batched_tokens, max_num_seqs, kv_capacity_tokens)| {
+        EngineSpec { max_num_batched_tokens, max_num_seqs, kv_capacity_tokens }
+    })
+}
+
+fn lengths(least: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![2 => least..least + 3, 4 => least..100, 2 => 100_u64..3_000]
+}
+
+/// Gaps are often zero (simultaneous arrivals) and sometimes longer than any request.
+fn traces() -> impl Strategy<Value = Trace> {
+    let gap = prop_oneof![2 => Just(0.0), 4 => 0.0_f64..0.05, 1 => 0.0_f64..30.0];
+    let row = (gap, lengths(0), lengths(1));
+    prop::collection::vec(row, 1..60).prop_map(|rows| {
+        let mut arrival_s = 0.0;
+        let rows = rows
+            .into_iter()
+            .map(|(gap_s, input_tokens, output_tokens)| {
+                arrival_s += gap_s;
+                TraceRow { arrival_s, input_tokens, output_tokens }
+            })
+            .collect();
+        Trace::new(rows).expect("rows are in order")
+    })
+}
+
+fn sources() -> impl Strategy<Value = RequestSource> {
+    let process = prop_oneof![
+        Just(ArrivalProcess::Poisson),
+        Just(ArrivalProcess::Even),
+        (0.1_f64..4.0).prop_map(|shape| ArrivalProcess::Gamma { shape }),
+    ];
+    let drawn = |least: u64| {
+        prop_oneof![
+            lengths(least).prop_map(|tokens| LengthSpec::Fixed { tokens }),
+            (1.0_f64..300.0, 0.0_f64..1.5).prop_map(move |(median_tokens, sigma)| {
+                LengthSpec::LogNormal { median_tokens, sigma, min_tokens: least, max_tokens: 5_000 }
+            }),
+        ]
+    };
+    prop_oneof![
+        3 => traces()
+            .prop_map(|trace| RequestSource::Replay { trace: Arc::new(trace), speed: 1.0 }),
+        2 => (process, 0.1_f64..200.0, drawn(0), drawn(1)).prop_map(
+            |(process, rate_per_s, input, output)| RequestSource::Generated {
+                process,
+                rate_per_s,
+                input,
+                output,
+            }
+        ),
+    ]
+}
+
+fn setups() -> impl Strategy<Value = Setup> {
+    (sources(), engines(), step_times(), any::<u64>()).prop_map(
+        |(source, engine, step_time, seed)| Setup {
+            workload: Workload { source, requests: 60 },
+            engine,
+            step_time,
+            slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
+            seed,
+        },
+    )
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(1e-3)
+}
+
+fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
+    prop_assert_eq!(fast.verify(), Ok(()));
+    prop_assert_eq!(slow.verify(), Ok(()));
+    for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {
+        prop_assert_eq!(f.outcome, s.outcome);
+        prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+        prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+    }
+    prop_assert_eq!(fast.steps, slow.steps);
+    prop_assert_eq!(fast.offered, slow.offered);
+    prop_assert_eq!(fast.completed, slow.completed);
+    prop_assert_eq!(fast.rejected, slow.rejected);
+    prop_assert_eq!(fast.peak_running, slow.peak_running);
+    prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
+    prop_assert_eq!(fast.itl.count(), slow.itl.count());
+    prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+    for percent in [0.0, 50.0, 99.0, 100.0] {
+        for (f, s) in [(&fast.ttft, &slow.ttft), (&fast.tpot, &slow.tpot), (&fast.itl, &slow.itl)] {
+            match (f.percentile(percent), s.percentile(percent)) {
+                (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                (f, s) => prop_assert_eq!(f, s),
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn outcomes_are_identical_and_times_agree(setup in setups()) {
+        let fast = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+        let slow = simulate_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
+        assert_same(&fast, &slow)?;
+    }
+}
+
+/// A million tokens in and out: the fast engine crosses them in closed form, the slow one walks.
+#[test]
+fn huge_lengths_agree() {
+    let rows = vec![
+        TraceRow { arrival_s: 0.0, input_tokens: 300_000, output_tokens: 40_000 },
+        TraceRow { arrival_s: 1.0, input_tokens: 0, output_tokens: 100_000 },
+        TraceRow { arrival_s: 1.0, input_tokens: 5, output_tokens: 1 },
+        TraceRow { arrival_s: 500.0, input_tokens: 1_000_000, output_tokens: 2 },
+    ];
+    let setup = Setup {
+        workload: Workload {
+            source: RequestSource::Replay {
+                trace: Arc::new(Trace::new(rows).expect("rows are in order")),
+                speed: 1.0,
+            },
+            requests: 4,
+        },
+        engine: EngineSpec {
+            max_num_batched_tokens: 512,
+            max_num_seqs: 4,
+            kv_capacity_tokens: 2_000_000,
+        },
+        step_time: StepTimeSpec::Roofline {
+            params: 7.6e9,
+            weight_bytes: 15.2e9,
+            kv_bytes_per_token: 57344.0,
+            peak_flops: 989e12,
+            bandwidth_bytes_per_s: 3.35e12,
+            mfu: 0.5,
+            overhead_s: 0.5e-3,
+        },
+        slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
+        seed: 0,
+    };
+    let fast = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+    let slow = simulate_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
+    assert_same(&fast, &slow).expect("the engines agree");
+    assert_eq!(fast.completed, 4);
+}
