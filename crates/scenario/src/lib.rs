@@ -1,1 +1,32 @@
 //! A person's words: schema, validation, link and JSON codecs, and their resolution to plain numbers.
+//!
+//! ```text
+//!   link, JSON, key=value ──▶ Scenario ──resolve──▶ Setup + Ledger
+//!                    ▲            │
+//!                    └── FIELDS ──┘   one table: keys, labels, units, ranges, steps
+//! ```
+//!
+//! A [`Scenario`] holds names and what a person set; [`Scenario::resolve`] looks the names up in the
+//! catalogue and says of every number where it comes from. Nothing that a person writes makes this
+//! crate panic, and nothing is replaced in silence: each departure is a [`Notice`].
+
+mod context;
+mod defaults;
+mod field;
+mod json;
+mod lengths;
+mod link;
+mod notice;
+mod reader;
+mod reading;
+mod resolve;
+mod schema;
+mod setting;
+mod writing;
+
+pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, field};
+pub use json::ScenarioError;
+pub use notice::{Notice, NoticeKind, Parsed};
+pub use reader::LINK_VERSION;
+pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};
+pub use schema::{Scenario, Sched, Sim, StepKind, StepOverrides};

@@ -1,0 +1,115 @@
+//! Close names for mistyped ones, and the search of pickers.
+
+/// Lower case, without the spaces and underscores that people put for hyphens.
+pub(crate) fn normalised(name: &str) -> String {
+    name.trim().to_lowercase().replace([' ', '_'], "-")
+}
+
+/// The names closest to a mistyped one, best first, at most `limit`.
+///
+/// A name is close if it begins or ends with what was typed, contains it, or differs from it in few letters for its
+/// length. Nothing is close to an empty text.
+pub fn nearest<'a>(
+    typed: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    limit: usize,
+) -> Vec<&'a str> {
+    // Longer texts are no typing mistakes, and the distance costs the product of both lengths.
+    const LONGEST: usize = 64;
+    let typed = normalised(typed);
+    if typed.is_empty() || typed.chars().count() > LONGEST {
+        return Vec::new();
+    }
+    let mut scored: Vec<(usize, &str)> = Vec::new();
+    for name in known {
+        if let Some(score) = closeness(&typed, name) {
+            scored.push((score, name));
+        }
+    }
+    // A stable sort, so that ties stay in the order of the catalogue.
+    scored.sort_by_key(|&(score, _)| score);
+    scored.into_iter().map(|(_, name)| name).take(limit).collect()
+}
+
+/// Entries whose text holds every word of the query, those that begin with it first.
+pub(crate) fn ranked<'a, T>(
+    query: &str,
+    entries: &'a [T],
+    text: impl Fn(&T) -> String,
+) -> Vec<&'a T> {
+    let query = query.trim().to_lowercase();
+    let mut found: Vec<(usize, &T)> = Vec::new();
+    for entry in entries {
+        let text = text(entry).to_lowercase();
+        if query.split_whitespace().all(|word| text.contains(word)) {
+            found.push((text.find(&query).unwrap_or(text.len()), entry));
+        }
+    }
+    found.sort_by_key(|&(position, _)| position);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Zero for the closest; `None` for a name that nobody could have meant.
+fn closeness(typed: &str, name: &str) -> Option<usize> {
+    let distance = edit_distance(typed, name);
+    // One mistake in short words, one in three letters in long ones.
+    let tolerated = (typed.chars().count() / 3).max(1);
+    if distance <= tolerated {
+        return Some(distance);
+    }
+    let contained = typed.len() >= 2 && (name.contains(typed) || typed.contains(name));
+    contained.then_some(tolerated + distance)
+}
+
+/// Least number of letters to insert, delete, replace or swap with a neighbour.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, &from) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = above[j] + usize::from(from != to);
+            let mut best = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && from == b[j - 1] && a[i - 1] == to {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_single_mistakes() {
+        for (a, b, distance) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("rate", "rate", 0),
+            ("rat", "rate", 1),
+            ("rtae", "rate", 1),
+            ("raze", "rate", 1),
+            ("kitten", "sitting", 3),
+            ("“é”", "e", 3),
+        ] {
+            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
+            assert_eq!(edit_distance(b, a), distance, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn nearest_prefers_fewer_mistakes_and_says_nothing_about_nonsense() {
+        let known = ["rate", "rev", "share", "sim.requests"];
+        assert_eq!(nearest("rat", known, 3), ["rate"]);
+        assert_eq!(nearest("requests", known, 3), ["sim.requests"]);
+        assert!(nearest("", known, 3).is_empty());
+        assert!(nearest("xylophone", known, 3).is_empty());
+        assert!(nearest(&"rate".repeat(100_000), known, 3).is_empty());
+    }
+}

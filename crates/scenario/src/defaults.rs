@@ -1,0 +1,27 @@
+//! What a link means where it says nothing.
+//!
+//! Links leave out what equals the default. If a default changed, every old link would change its
+//! meaning, so the defaults of a link version are frozen for ever: a new default needs a new link
+//! version with a function of its own, and the old function stays.
+
+use sim_core::{ArrivalProcess, LengthSpec, Slo};
+
+use crate::schema::{Scenario, Sched, Sim, StepOverrides};
+
+/// The defaults of link version 1. Never to be changed.
+pub(crate) fn v1() -> Scenario {
+    Scenario {
+        model: "qwen2.5-7b".to_owned(),
+        gpu: "h100-sxm".to_owned(),
+        rate_per_s: 100.0,
+        input: LengthSpec::Fixed { tokens: 1024 },
+        output: LengthSpec::Fixed { tokens: 256 },
+        arrivals: ArrivalProcess::Poisson,
+        slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
+        headroom: 0.25,
+        sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },
+        step: StepOverrides::default(),
+        kv_capacity_tokens: None,
+        sim: Sim { requests: 2000, replications: 8, seed: 0 },
+    }
+}

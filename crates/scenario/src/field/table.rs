@@ -1,0 +1,352 @@
+//! The table.
+
+use super::{
+    Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole},
+    Field, Group,
+    Measure::{
+        self, Bytes, BytesPerSecond, FlopsPerSecond, Milliseconds, Parameters, Percent, Rate,
+        Seconds, Share,
+    },
+    slider::{Scale, Slider, Snap, StepSizes},
+};
+use crate::schema::Scenario;
+
+/// Every setting, in the order in which links write them.
+pub static FIELDS: &[Field] = &[
+    Field {
+        help: "The model that answers, by its name in the catalogue.",
+        example: "qwen2.5-7b",
+        default: "qwen2.5-7b",
+        ..word("model", "Model", Group::ModelAndGpu, Access::Model)
+    },
+    Field {
+        help: "The GPU it runs on, by its name in the catalogue.",
+        example: "h100-sxm",
+        default: "h100-sxm",
+        ..word("gpu", "GPU", Group::ModelAndGpu, Access::Gpu)
+    },
+    Field {
+        unit: "req/s",
+        help: "Requests that arrive per second at peak, over all GPUs.",
+        example: "100 or 1.5k",
+        min: 0.1,
+        max: 10_000.0,
+        slider: Some(log_slider(0.1, 10_000.0, RATE_SNAPS)),
+        default: "100",
+        ..word(
+            "rate",
+            "Request rate",
+            Group::Traffic,
+            Real { measure: Rate, get: |s| Some(s.rate_per_s), put: |s, v| s.rate_per_s = v },
+        )
+    },
+    Field {
+        unit: "tokens",
+        help: "Length of a prompt; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
+        example: "1024 or lognormal(512,0.9)",
+        min: 0.0,
+        max: 10_000_000.0,
+        slider: Some(log_slider(16.0, 131_072.0, TOKEN_SNAPS)),
+        default: "1024",
+        ..word("in", "Prompt", Group::Traffic, Length { get: |s| s.input, put: |s, v| s.input = v })
+    },
+    Field {
+        unit: "tokens",
+        help: "Length of an answer; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
+        example: "256 or lognormal(200,0.7)",
+        min: 1.0,
+        max: 1_000_000.0,
+        slider: Some(log_slider(1.0, 16_384.0, TOKEN_SNAPS)),
+        default: "256",
+        ..word(
+            "out",
+            "Answer",
+            Group::Traffic,
+            Length { get: |s| s.output, put: |s, v| s.output = v },
+        )
+    },
+    Field {
+        help: "Pattern of arrivals: poisson, even, or gamma(shape), where a shape below 1 is burstier than Poisson.",
+        example: "poisson, even or gamma(0.5)",
+        min: 0.01,
+        max: 100.0,
+        choices: &["poisson", "gamma(0.5)", "even"],
+        default: "poisson",
+        ..word("arrivals", "Arrivals", Group::Arrivals, Access::Arrivals)
+    },
+    Field {
+        unit: "ms",
+        help: "Longest time from sending a request to its first token.",
+        example: "500ms or 1s",
+        min: 1.0,
+        max: 600_000.0,
+        slider: Some(log_slider(10.0, 60_000.0, TTFT_SNAPS)),
+        default: "1000ms",
+        ..word(
+            "ttft",
+            "TTFT at most",
+            Group::Target,
+            Real {
+                measure: Milliseconds,
+                get: |s| Some(s.slo.ttft_s),
+                put: |s, v| s.slo.ttft_s = v,
+            },
+        )
+    },
+    Field {
+        unit: "ms",
+        help: "Longest mean gap between tokens within one request.",
+        example: "40ms",
+        min: 0.1,
+        max: 60_000.0,
+        slider: Some(log_slider(1.0, 500.0, RATE_SNAPS_TPOT)),
+        default: "40ms",
+        ..word(
+            "tpot",
+            "TPOT at most",
+            Group::Target,
+            Real {
+                measure: Milliseconds,
+                get: |s| Some(s.slo.tpot_s),
+                put: |s, v| s.slo.tpot_s = v,
+            },
+        )
+    },
+    Field {
+        unit: "%",
+        help: "Share of requests that must meet both targets.",
+        example: "99% or 0.99",
+        min: 50.0,
+        max: 99.99,
+        choices: &["95", "99", "99.9"],
+        default: "99",
+        ..word(
+            "share",
+            "Must hold for",
+            Group::Target,
+            Real { measure: Percent, get: |s| Some(s.slo.share), put: |s, v| s.slo.share = v },
+        )
+    },
+    Field {
+        unit: "%",
+        help: "Room wanted above the planned load.",
+        example: "25% or 0.25",
+        min: 0.0,
+        max: 1000.0,
+        slider: Some(Slider {
+            min: 0.0,
+            max: 100.0,
+            scale: Scale::Linear,
+            snap: Snap::Multiples(5.0),
+            steps: StepSizes::Add([1.0, 5.0, 25.0]),
+        }),
+        default: "25",
+        ..word(
+            "headroom",
+            "Headroom",
+            Group::Target,
+            Real { measure: Percent, get: |s| Some(s.headroom), put: |s, v| s.headroom = v },
+        )
+    },
+    Field {
+        unit: "tokens",
+        help: "Tokens one step may process: decodes and prefill chunks together.",
+        example: "8192",
+        min: 1.0,
+        max: 1_048_576.0,
+        slider: Some(log_slider(128.0, 131_072.0, TOKEN_SNAPS)),
+        default: "8192",
+        ..word(
+            "sched.max_num_batched_tokens",
+            "Token budget",
+            Group::Engine,
+            Whole {
+                get: |s| Some(s.sched.max_num_batched_tokens),
+                put: |s, v| s.sched.max_num_batched_tokens = v,
+            },
+        )
+    },
+    Field {
+        unit: "sequences",
+        help: "Requests that may run at once on one GPU.",
+        example: "256",
+        min: 1.0,
+        max: 65_536.0,
+        slider: Some(log_slider(1.0, 4096.0, TOKEN_SNAPS)),
+        default: "256",
+        ..word(
+            "sched.max_num_seqs",
+            "Max sequences",
+            Group::Engine,
+            Whole { get: |s| Some(s.sched.max_num_seqs), put: |s, v| s.sched.max_num_seqs = v },
+        )
+    },
+    Field {
+        unit: "tokens",
+        help: "Tokens the KV cache holds; computed from the GPU’s memory if absent.",
+        example: "959123",
+        min: 1.0,
+        max: 1e12,
+        ..word(
+            "kv.capacity_tokens",
+            "KV cache",
+            Group::Memory,
+            OptionalWhole { member: |s| &mut s.kv_capacity_tokens },
+        )
+    },
+    Field {
+        help: "Model of the step time: roofline, or affine for a constant and a time per sequence.",
+        example: "roofline or affine",
+        choices: &["roofline", "affine"],
+        ..word("step.kind", "Step-time model", Group::Accuracy, Access::StepKind)
+    },
+    Field {
+        unit: "parameters",
+        help: "Roofline: parameters each token computes with.",
+        example: "7.6e9",
+        ..step("step.params", "Parameters", Parameters, 1e3, 1e15, |s| &mut s.step.params)
+    },
+    Field {
+        unit: "bytes",
+        help: "Roofline: bytes of weights read in each step.",
+        example: "15.2GB",
+        ..step("step.weight_bytes", "Weights", Bytes, 1e3, 1e15, |s| &mut s.step.weight_bytes)
+    },
+    Field {
+        unit: "bytes",
+        help: "Roofline: bytes of keys and values per token of context.",
+        example: "57344",
+        ..step("step.kv_bytes_per_token", "KV cache per token", Bytes, 1.0, 1e9, |s| {
+            &mut s.step.kv_bytes_per_token
+        })
+    },
+    Field {
+        unit: "FLOP/s",
+        help: "Roofline: dense peak of the arithmetic.",
+        example: "989e12",
+        ..step("step.peak_flops", "Peak compute", FlopsPerSecond, 1e9, 1e18, |s| {
+            &mut s.step.peak_flops
+        })
+    },
+    Field {
+        unit: "bytes/s",
+        help: "Roofline: memory bandwidth.",
+        example: "3.35e12",
+        ..step("step.bandwidth", "Memory bandwidth", BytesPerSecond, 1e6, 1e16, |s| {
+            &mut s.step.bandwidth
+        })
+    },
+    Field {
+        help: "Roofline: share of the peak that is reached.",
+        example: "0.5 or 50%",
+        ..step("step.mfu", "Compute efficiency", Share, 0.01, 1.0, |s| &mut s.step.mfu)
+    },
+    Field {
+        unit: "s",
+        help: "Roofline: fixed time of each step.",
+        example: "0.5ms or 0.0005",
+        ..step("step.overhead_s", "Step overhead", Seconds, 0.0, 10.0, |s| &mut s.step.overhead_s)
+    },
+    Field {
+        unit: "s",
+        help: "Affine: time of a step whatever its batch.",
+        example: "20ms or 0.02",
+        ..step("step.fixed_s", "Fixed step time", Seconds, 0.0, 60.0, |s| &mut s.step.fixed_s)
+    },
+    Field {
+        unit: "s",
+        help: "Affine: time that each sequence adds to a step.",
+        example: "0.5ms or 0.0005",
+        ..step("step.per_item_s", "Time per sequence", Seconds, 0.0, 60.0, |s| {
+            &mut s.step.per_item_s
+        })
+    },
+    Field {
+        unit: "requests",
+        help: "Requests in each run.",
+        example: "2000",
+        min: 10.0,
+        max: 1_000_000.0,
+        slider: Some(log_slider(100.0, 100_000.0, RATE_SNAPS)),
+        default: "2000",
+        ..word(
+            "sim.requests",
+            "Requests per run",
+            Group::Accuracy,
+            Whole { get: |s| Some(s.sim.requests), put: |s, v| s.sim.requests = v },
+        )
+    },
+    Field {
+        unit: "runs",
+        help: "Runs with different random numbers, from which the intervals come.",
+        example: "8",
+        min: 1.0,
+        max: 64.0,
+        slider: Some(log_slider(4.0, 64.0, TOKEN_SNAPS)),
+        default: "8",
+        ..word(
+            "sim.replications",
+            "Runs",
+            Group::Accuracy,
+            Whole {
+                get: |s| Some(u64::from(s.sim.replications)),
+                put: |s, v| s.sim.replications = u32::try_from(v).unwrap_or(u32::MAX),
+            },
+        )
+    },
+    Field {
+        help: "Root of every random number: the same seed gives the same answer to the bit.",
+        example: "7",
+        min: 0.0,
+        max: u64::MAX as f64,
+        default: "0",
+        ..word(
+            "seed",
+            "Seed",
+            Group::Accuracy,
+            Whole { get: |s| Some(s.sim.seed), put: |s, v| s.sim.seed = v },
+        )
+    },
+];
+
+const RATE_SNAPS: Snap = Snap::Decades(&[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
+const RATE_SNAPS_TPOT: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
+const TTFT_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
+const TOKEN_SNAPS: Snap = Snap::Octaves(&[1.0, 1.5]);
+
+const fn log_slider(min: f64, max: f64, snap: Snap) -> Slider {
+    Slider { min, max, scale: Scale::Log, snap, steps: StepSizes::Multiply([1.01, 1.1, 2.0]) }
+}
+
+/// A setting with nothing but its name; the table fills in the rest.
+const fn word(key: &'static str, label: &'static str, group: Group, access: Access) -> Field {
+    Field {
+        key,
+        label,
+        unit: "",
+        help: "",
+        example: "",
+        group,
+        min: 0.0,
+        max: 0.0,
+        choices: &[],
+        slider: None,
+        default: "",
+        access,
+    }
+}
+
+/// A constant of the step time.
+const fn step(
+    key: &'static str,
+    label: &'static str,
+    measure: Measure,
+    min: f64,
+    max: f64,
+    member: fn(&mut Scenario) -> &mut Option<f64>,
+) -> Field {
+    let mut field = word(key, label, Group::Accuracy, OptionalReal { measure, member });
+    field.min = min;
+    field.max = max;
+    field
+}

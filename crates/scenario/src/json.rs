@@ -1,0 +1,114 @@
+//! The JSON codec: one flat object with the keys of links.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+
+use crate::{
+    field::FIELDS,
+    notice::{Notice, Parsed},
+    reader::{LINK_VERSION, Reader},
+    schema::Scenario,
+};
+
+/// A file that holds no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The text is not JSON, or not one object.
+    #[error(
+        "line {line}, column {column}: {problem}. Correct it there; a scenario is one object such as {{\"rate\": 100, \"ttft\": \"1s\"}}"
+    )]
+    Json {
+        /// Line of the mistake, from 1.
+        line: usize,
+        /// Column of the mistake.
+        column: usize,
+        /// What the parser says.
+        problem: String,
+    },
+    /// A setting has a value that cannot be used.
+    #[error("{0}")]
+    Setting(Notice),
+}
+
+impl Scenario {
+    /// Read a scenario from JSON. What it does not mention has its default; unknown keys and values
+    /// moved into their range are notices.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a JSON object, or a value cannot be used.
+    pub fn from_json(text: &str) -> Result<Parsed, ScenarioError> {
+        let pairs: Pairs = serde_json::from_str(text).map_err(|error| ScenarioError::Json {
+            line: error.line(),
+            column: error.column(),
+            problem: without_position(&error),
+        })?;
+        let mut reader = Reader::new("file");
+        for (key, value) in &pairs.0 {
+            let text = match value {
+                serde_json::Value::Null => continue,
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            reader.take(key, &text).map_err(ScenarioError::Setting)?;
+        }
+        Ok(reader.finish())
+    }
+
+    /// Write a scenario as JSON, every setting on its own line; `null` where the catalogue decides.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut lines =
+            vec![format!("  \"v\": {LINK_VERSION}"), format!("  \"rev\": {}", catalog::REVISION)];
+        for field in FIELDS {
+            let value = match self.text(field) {
+                None => "null".to_owned(),
+                Some(text) if serde_json::from_str::<serde_json::Number>(&text).is_ok() => text,
+                Some(text) => serde_json::Value::from(text).to_string(),
+            };
+            lines.push(format!("  \"{}\": {value}", field.key));
+        }
+        format!("{{\n{}\n}}\n", lines.join(",\n"))
+    }
+}
+
+/// The parser's words without the position, which the error holds apart.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// The entries of an object in the order of the text, repeated keys included.
+struct Pairs(Vec<(String, serde_json::Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}

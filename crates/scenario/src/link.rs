@@ -1,0 +1,90 @@
+//! The link codec: flat, readable, versioned.
+//!
+//! A link says only what differs from the frozen defaults of its version. Its texts are made of
+//! letters, digits, `.`, `,`, `(`, `)`, `-` and `_`, which survive mail, chat and shells as they are.
+
+use crate::{
+    defaults,
+    field::{Access, FIELDS, field},
+    notice::{Notice, NoticeKind, Parsed, quoted},
+    reader::{LINK_VERSION, Reader},
+    schema::Scenario,
+};
+
+/// Keys of the page, which are no settings of the scenario.
+const PAGE_KEYS: [&str; 3] = ["view", "lab", "step"];
+
+impl Scenario {
+    /// Read a link: a whole address, its fragment, or the fragment's text. Never fails: what cannot
+    /// be used keeps its default, and a notice says so.
+    #[must_use]
+    pub fn from_link(text: &str) -> Parsed {
+        let mut reader = Reader::new("link");
+        for piece in fragment(text).split('&').filter(|piece| !piece.is_empty()) {
+            if let Err(notice) = take(&mut reader, piece) {
+                reader.note(notice);
+            }
+        }
+        reader.finish()
+    }
+
+    /// Write a link's text: `v=1&rev=…`, then what differs from the defaults, in the order of
+    /// [`FIELDS`].
+    #[must_use]
+    pub fn to_link(&self) -> String {
+        let defaults = defaults::v1();
+        let mut link = format!("v={LINK_VERSION}&rev={}", catalog::REVISION);
+        for field in FIELDS {
+            let Some(text) = self.text(field) else { continue };
+            if Some(&text) == defaults.text(field).as_ref() {
+                continue;
+            }
+            link.push('&');
+            link.push_str(field.key);
+            link.push('=');
+            match field.access {
+                // Names may be anything; all other texts are made of safe characters.
+                Access::Model | Access::Gpu => {
+                    link.extend(form_urlencoded::byte_serialize(text.as_bytes()));
+                }
+                _ => link.push_str(&text),
+            }
+        }
+        link
+    }
+}
+
+/// The part of an address that holds the scenario.
+fn fragment(text: &str) -> &str {
+    let text = text.trim();
+    if let Some((_, fragment)) = text.split_once('#') {
+        return fragment;
+    }
+    if let Some((_, query)) = text.split_once('?') {
+        return query;
+    }
+    if text.contains("://") { "" } else { text }
+}
+
+/// Take one `key=value` in.
+fn take(reader: &mut Reader, piece: &str) -> Result<(), Notice> {
+    // Copied from the source of a web page, `&` reads `&amp;`.
+    let piece = piece.strip_prefix("amp;").unwrap_or(piece);
+    let Some((key, value)) = form_urlencoded::parse(piece.as_bytes()).next() else {
+        return Ok(());
+    };
+    let (key, value) = (key.trim(), value.trim());
+    if PAGE_KEYS.contains(&key) {
+        return Ok(());
+    }
+    if let (false, Some(field)) = (piece.contains('='), field(key)) {
+        let message = format!(
+            "{}: {} has no “=” and no value. Give for example {key}={}.",
+            field.label,
+            quoted(key),
+            field.example
+        );
+        return Err(Notice::new(key, "", NoticeKind::Invalid, message));
+    }
+    reader.take(key, value)
+}

@@ -1,0 +1,44 @@
+//! From a scenario to plain numbers, each with where it comes from.
+
+mod error;
+mod ledger;
+mod memory;
+mod numbers;
+mod remedy;
+
+use sim_core::Setup;
+
+use crate::schema::Scenario;
+
+pub use error::ResolveError;
+pub use ledger::{Ledger, LedgerEntry, Provenance};
+pub use memory::Memory;
+pub use remedy::Remedy;
+
+/// A scenario in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// What the simulator needs, at the scenario's rate on one GPU; questions put other rates in.
+    pub setup: Setup,
+    /// Where each number comes from.
+    pub ledger: Ledger,
+    /// Room wanted above the planned load, 0.25 for 25 %.
+    pub headroom: f64,
+    /// Runs with different random numbers.
+    pub replications: u32,
+    /// How the memory of one GPU is shared out.
+    pub memory: Memory,
+}
+
+impl Scenario {
+    /// Look up what is named, compute what follows, and say of each number where it comes from.
+    ///
+    /// # Errors
+    ///
+    /// If a name is not in the catalogue, the model does not fit the GPU, the memory left cannot
+    /// hold the largest request, the model cannot take a length, or a number is out of its domain.
+    /// Where something can be done about it, the error holds the smallest changes that work.
+    pub fn resolve(&self) -> Result<Resolved, ResolveError> {
+        numbers::resolve(self).map_err(|error| remedy::suggest(self, error))
+    }
+}

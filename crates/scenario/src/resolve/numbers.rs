@@ -1,0 +1,320 @@
+//! The computation: catalogue figures, what a person typed in their place, and what follows.
+
+use catalog::{Catalog, Figure, FigureKind, Gpu, Model};
+use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload, workload::RequestSource};
+
+use crate::{
+    field::{Access, FIELDS},
+    schema::{Scenario, StepKind},
+    writing,
+};
+
+use super::{
+    Resolved,
+    error::ResolveError,
+    ledger::{Ledger, LedgerEntry, Provenance},
+    memory::{ENGINE_SHARE, Memory, RESERVE_BYTES},
+};
+
+const ROOFLINE: &str = "the published roofline’s documented constant";
+const TYPED: &str = "typed";
+
+/// Share of the peak that prefill reaches, with the band that is usual for it.
+const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
+/// Fixed time of a step, seconds.
+const OVERHEAD_S: f64 = 0.5e-3;
+/// Affine step time, seconds: the constant, and the part of each sequence.
+const FIXED_S: f64 = 20e-3;
+const PER_ITEM_S: f64 = 0.5e-3;
+/// KV cache where no GPU limits it, tokens.
+const UNLIMITED_TOKENS: u64 = 1_000_000_000_000;
+
+/// Resolve without looking for remedies.
+pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
+    let mut ledger = Ledger::default();
+    let (step_time, memory, kv_capacity_tokens) = match scenario.step.kind {
+        Some(StepKind::Affine) => affine(scenario, &mut ledger),
+        Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(&mut ledger)?,
+    };
+    push_settings(scenario, &mut ledger);
+    let resolved = Resolved {
+        setup: setup(scenario, step_time, kv_capacity_tokens),
+        ledger,
+        headroom: scenario.headroom,
+        replications: scenario.sim.replications,
+        memory,
+    };
+    if let Some(long) = scenario.too_long().first() {
+        return Err(ResolveError::TooLong {
+            sentence: long.sentence(),
+            asked_tokens: long.asked_tokens,
+            context_tokens: long.context_tokens,
+            remedies: Vec::new(),
+        });
+    }
+    let needed_tokens =
+        scenario.input.longest_tokens().saturating_add(scenario.output.longest_tokens());
+    if kv_capacity_tokens < needed_tokens {
+        let capacity_tokens = kv_capacity_tokens;
+        return Err(ResolveError::NoRoom { capacity_tokens, needed_tokens, remedies: Vec::new() });
+    }
+    resolved.setup.check()?;
+    Ok(resolved)
+}
+
+fn setup(scenario: &Scenario, step_time: StepTimeSpec, kv_capacity_tokens: u64) -> Setup {
+    Setup {
+        workload: Workload {
+            source: RequestSource::Generated {
+                process: scenario.arrivals,
+                rate_per_s: scenario.rate_per_s,
+                input: scenario.input,
+                output: scenario.output,
+            },
+            requests: scenario.sim.requests,
+        },
+        engine: EngineSpec {
+            max_num_batched_tokens: scenario.sched.max_num_batched_tokens,
+            max_num_seqs: scenario.sched.max_num_seqs,
+            kv_capacity_tokens,
+        },
+        step_time,
+        slo: scenario.slo,
+        seed: scenario.sim.seed,
+    }
+}
+
+/// Names looked up, as far as the numbers typed leave something to look up.
+struct Roofline<'a> {
+    scenario: &'a Scenario,
+    model: Option<&'a Model>,
+    gpu: Option<&'a Gpu>,
+}
+
+impl<'a> Roofline<'a> {
+    fn new(scenario: &'a Scenario) -> Result<Self, ResolveError> {
+        let step = &scenario.step;
+        let catalog: &Catalog = catalog::builtin()?;
+        let model_given = step.params.is_some()
+            && step.weight_bytes.is_some()
+            && step.kv_bytes_per_token.is_some();
+        let gpu_given = step.peak_flops.is_some()
+            && step.bandwidth.is_some()
+            && scenario.kv_capacity_tokens.is_some();
+        let model = match catalog.model(&scenario.model) {
+            Ok(model) => Some(model),
+            Err(_) if model_given => None,
+            Err(error) => {
+                let (name, suggestions) = (error.name, error.suggestions);
+                return Err(ResolveError::UnknownModel { name, suggestions });
+            }
+        };
+        let gpu = match catalog.gpu(&scenario.gpu) {
+            Ok(gpu) => Some(gpu),
+            Err(_) if gpu_given => None,
+            Err(error) => {
+                let (name, suggestions) = (error.name, error.suggestions);
+                return Err(ResolveError::UnknownGpu { name, suggestions });
+            }
+        };
+        Ok(Self { scenario, model, gpu })
+    }
+
+    fn resolve(&self, ledger: &mut Ledger) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+        let step = &self.scenario.step;
+        let (model, gpu) = (self.model, self.gpu);
+        let params = named("step.params", "parameters", step.params, model.map(|m| &m.params));
+        let weight =
+            named("step.weight_bytes", "bytes", step.weight_bytes, model.map(|m| &m.weight_bytes));
+        let kv = kv_per_token(step.kv_bytes_per_token, model);
+        let peak = named("step.peak_flops", "FLOP/s", step.peak_flops, gpu.map(|g| &g.peak_flops));
+        let bandwidth = named(
+            "step.bandwidth",
+            "bytes/s",
+            step.bandwidth,
+            gpu.map(|g| &g.bandwidth_bytes_per_s),
+        );
+        let mfu = assumed(("step.mfu", "Compute efficiency", ""), step.mfu, MFU.0);
+        let mfu = if step.mfu.is_none() { mfu.with_band(MFU.1, MFU.2) } else { mfu };
+        let overhead =
+            assumed(("step.overhead_s", "Step overhead", "s"), step.overhead_s, OVERHEAD_S);
+        let spec = StepTimeSpec::Roofline {
+            params: params.value,
+            weight_bytes: weight.value,
+            kv_bytes_per_token: kv.value,
+            peak_flops: peak.value,
+            bandwidth_bytes_per_s: bandwidth.value,
+            mfu: mfu.value,
+            overhead_s: overhead.value,
+        };
+        let (weight_bytes, kv_bytes) = (weight.value, kv.value);
+        [params, weight, kv, peak, bandwidth, mfu, overhead]
+            .into_iter()
+            .for_each(|entry| ledger.push(entry));
+        let (memory, capacity) = self.memory(weight_bytes, kv_bytes, ledger)?;
+        Ok((spec, memory, capacity))
+    }
+
+    /// Share out the memory, and count the tokens that its KV cache holds.
+    fn memory(
+        &self,
+        weight_bytes: f64,
+        kv_bytes_per_token: f64,
+        ledger: &mut Ledger,
+    ) -> Result<(Memory, u64), ResolveError> {
+        let mut memory = self.gpu.map_or_else(Memory::default, |gpu| {
+            push_memory(gpu, ledger);
+            Memory::shared_out(gpu.memory_bytes.value, weight_bytes)
+        });
+        if let Some(tokens) = self.scenario.kv_capacity_tokens {
+            ledger.push(capacity(tokens, Provenance::Given, TYPED));
+            if self.gpu.is_some() {
+                memory.kv_bytes = tokens as f64 * kv_bytes_per_token;
+                memory.kept_free_bytes =
+                    memory.total_bytes - weight_bytes - memory.reserve_bytes - memory.kv_bytes;
+            }
+            return Ok((memory, tokens));
+        }
+        if memory.kv_bytes <= 0.0 {
+            return Err(self.does_not_fit(&memory));
+        }
+        // A float beyond the range of u64 saturates.
+        let tokens = libm::floor(memory.kv_bytes / kv_bytes_per_token) as u64;
+        let formula = format!(
+            "({} × {ENGINE_SHARE} − {} weights − {} reserve) ÷ {} bytes = {} tokens, rounded down",
+            writing::gigabytes(memory.total_bytes),
+            writing::gigabytes(weight_bytes),
+            writing::gigabytes(RESERVE_BYTES),
+            writing::spoken(kv_bytes_per_token),
+            writing::spoken(tokens as f64)
+        );
+        ledger
+            .push(capacity(tokens, Provenance::Derived, "memory of one GPU").with_formula(formula));
+        Ok((memory, tokens))
+    }
+
+    fn does_not_fit(&self, memory: &Memory) -> ResolveError {
+        ResolveError::DoesNotFit {
+            model: self.model.map_or_else(|| "The model".to_owned(), |model| model.name.clone()),
+            gpu: self.gpu.map_or_else(|| "GPU".to_owned(), |gpu| gpu.short_name.clone()),
+            weight_bytes: memory.weight_bytes,
+            available_bytes: memory.kv_bytes + memory.weight_bytes,
+            reserve_bytes: memory.reserve_bytes,
+            kept_free_bytes: memory.kept_free_bytes,
+            remedies: Vec::new(),
+        }
+    }
+}
+
+fn affine(scenario: &Scenario, ledger: &mut Ledger) -> (StepTimeSpec, Memory, u64) {
+    let step = &scenario.step;
+    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, FIXED_S);
+    let per_item =
+        assumed(("step.per_item_s", "Time per sequence", "s"), step.per_item_s, PER_ITEM_S);
+    let spec = StepTimeSpec::Affine { fixed_s: fixed.value, per_item_s: per_item.value };
+    ledger.push(fixed);
+    ledger.push(per_item);
+    let (tokens, kind, source) = match scenario.kv_capacity_tokens {
+        Some(tokens) => (tokens, Provenance::Given, TYPED),
+        None => (
+            UNLIMITED_TOKENS,
+            Provenance::Assumed,
+            "an affine step time knows no memory, so that the KV cache is larger than any load",
+        ),
+    };
+    ledger.push(capacity(tokens, kind, source));
+    (spec, Memory::default(), tokens)
+}
+
+/// What was typed, or else the catalogue's figure.
+fn named(key: &str, unit: &str, typed: Option<f64>, figure: Option<&Figure>) -> LedgerEntry {
+    let label = crate::field(key).map_or(key, |field| field.label);
+    match (typed, figure) {
+        (None, Some(figure)) => LedgerEntry::new(
+            (key, label, unit),
+            figure.value,
+            match figure.kind {
+                FigureKind::Published => Provenance::Published,
+                FigureKind::Derived => Provenance::Derived,
+            },
+            figure.citation(),
+        ),
+        // Without a figure there is always a typed number: names are looked up where it lacks.
+        (typed, _) => LedgerEntry::new(
+            (key, label, unit),
+            typed.unwrap_or(f64::NAN),
+            Provenance::Given,
+            TYPED,
+        ),
+    }
+}
+
+fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
+    let name = ("step.kv_bytes_per_token", "KV cache per token", "bytes");
+    match (typed, model) {
+        (None, Some(model)) => {
+            let bytes = model.kv_bytes_per_token();
+            let source = model.layers.citation();
+            LedgerEntry::new(name, bytes, Provenance::Derived, source).with_formula(format!(
+                "2 (keys and values) × {} layers × {} KV heads × {} × {} bytes = {} bytes",
+                model.layers.value,
+                model.kv_heads.value,
+                model.head_dim.value,
+                model.kv_element_bytes.value,
+                writing::spoken(bytes)
+            ))
+        }
+        (typed, _) => LedgerEntry::new(name, typed.unwrap_or(f64::NAN), Provenance::Given, TYPED),
+    }
+}
+
+/// What was typed, or else the documented constant.
+fn assumed(name: (&str, &str, &str), typed: Option<f64>, constant: f64) -> LedgerEntry {
+    match typed {
+        Some(value) => LedgerEntry::new(name, value, Provenance::Given, TYPED),
+        None => LedgerEntry::new(name, constant, Provenance::Assumed, ROOFLINE),
+    }
+}
+
+fn capacity(tokens: u64, kind: Provenance, source: &str) -> LedgerEntry {
+    LedgerEntry::new(("kv.capacity_tokens", "KV cache", "tokens"), tokens as f64, kind, source)
+}
+
+fn push_memory(gpu: &Gpu, ledger: &mut Ledger) {
+    let figure = &gpu.memory_bytes;
+    ledger.push(LedgerEntry::new(
+        ("memory.total_bytes", "GPU memory", "bytes"),
+        figure.value,
+        Provenance::Published,
+        figure.citation(),
+    ));
+    ledger.push(LedgerEntry::new(
+        ("memory.engine_share", "Share used by the engine", ""),
+        ENGINE_SHARE,
+        Provenance::Assumed,
+        "usual default of engines",
+    ));
+    ledger.push(LedgerEntry::new(
+        ("memory.reserve_bytes", "Activations, graphs and other", "bytes"),
+        RESERVE_BYTES,
+        Provenance::Assumed,
+        "round number that leaves 55 GB for the KV cache of Qwen2.5-7B on an 80 GB GPU",
+    ));
+}
+
+/// The settings that go into the answer as they are: typed, or Headroom's defaults.
+fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
+    for field in FIELDS {
+        let settled = matches!(
+            field.access,
+            Access::Real { .. } | Access::Whole { .. } | Access::Length { .. }
+        );
+        let Some(value) = scenario.number(field.key).filter(|_| settled) else { continue };
+        let (kind, source) = if scenario.get(field.key).as_deref() == Some(field.default) {
+            (Provenance::Assumed, "default of this program")
+        } else {
+            (Provenance::Given, TYPED)
+        };
+        ledger.push(LedgerEntry::new((field.key, field.label, field.unit), value, kind, source));
+    }
+}

@@ -1,0 +1,125 @@
+//! Smallest changes that make an impossible scenario possible, each tried before it is offered.
+
+use catalog::{Catalog, Gpu, Model};
+use serde::{Deserialize, Serialize};
+use sim_core::LengthSpec;
+
+use crate::{context::shortened, field::field, lengths, schema::Scenario, writing};
+
+use super::{error::ResolveError, numbers};
+
+/// A change of one setting that makes the scenario possible.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remedy {
+    /// Key of the setting to change, for example `gpu`.
+    pub key: String,
+    /// Its new value, as links write it.
+    pub value: String,
+    /// What it does, in a few words.
+    pub effect: String,
+}
+
+/// Fill the remedies of an error in.
+pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveError {
+    let Ok(catalog) = catalog::builtin() else { return error };
+    match &mut error {
+        ResolveError::DoesNotFit { remedies, .. } => {
+            remedies.extend(larger_gpu(scenario, catalog));
+            remedies.extend(lighter_models(scenario, catalog));
+        }
+        ResolveError::NoRoom { remedies, capacity_tokens, .. } => {
+            remedies.extend(shorter(scenario, *capacity_tokens));
+            remedies.extend(larger_gpu(scenario, catalog));
+            remedies.extend(lighter_models(scenario, catalog));
+            remedies.truncate(3);
+        }
+        ResolveError::TooLong { remedies, context_tokens, .. } => {
+            remedies.extend(within_context(scenario, *context_tokens));
+            remedies.extend(longer_context(scenario, catalog));
+        }
+        _ => {}
+    }
+    error
+}
+
+/// The GPU with the least memory that makes the scenario possible.
+fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+    let mut gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
+    gpus.sort_by(|a, b| a.memory_bytes.value.total_cmp(&b.memory_bytes.value));
+    gpus.into_iter().find_map(|gpu| {
+        let effect = format!("{} of memory", writing::gigabytes(gpu.memory_bytes.value));
+        tried(scenario, "gpu", &gpu.slug, effect)
+    })
+}
+
+/// The heaviest lighter checkpoint of the same network, and of the same family.
+fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
+    let Ok(current) = catalog.model(&scenario.model) else { return Vec::new() };
+    let mut lighter: Vec<&Model> = catalog
+        .models()
+        .iter()
+        .filter(|model| model.family == current.family)
+        .filter(|model| model.weight_bytes.value < current.weight_bytes.value)
+        .collect();
+    lighter.sort_by(|a, b| b.weight_bytes.value.total_cmp(&a.weight_bytes.value));
+    let (same, other): (Vec<&Model>, Vec<&Model>) =
+        lighter.into_iter().partition(|model| model.network == current.network);
+    let first_that_fits = |models: Vec<&Model>| {
+        models.into_iter().find_map(|model| {
+            let weights = writing::gigabytes(model.weight_bytes.value);
+            tried(scenario, "model", &model.slug, format!("{weights} of weights"))
+        })
+    };
+    [same, other].into_iter().filter_map(first_that_fits).collect()
+}
+
+/// The longest prompt that leaves room for the answer, or the longest answer.
+fn shorter(scenario: &Scenario, capacity_tokens: u64) -> Option<Remedy> {
+    let (input, output) = (scenario.input.longest_tokens(), scenario.output.longest_tokens());
+    let prompt = capacity_tokens
+        .checked_sub(output)
+        .and_then(|longest| shorter_length(scenario, "in", scenario.input, longest));
+    prompt.or_else(|| {
+        let longest = capacity_tokens.checked_sub(input)?;
+        shorter_length(scenario, "out", scenario.output, longest)
+    })
+}
+
+fn within_context(scenario: &Scenario, context_tokens: u64) -> Option<Remedy> {
+    shorter_length(scenario, "in", scenario.input, context_tokens)
+        .or_else(|| shorter_length(scenario, "out", scenario.output, context_tokens))
+}
+
+fn shorter_length(
+    scenario: &Scenario,
+    key: &str,
+    length: LengthSpec,
+    longest: u64,
+) -> Option<Remedy> {
+    if longest == 0 || length.longest_tokens() <= longest {
+        return None;
+    }
+    let value = lengths::write_length(field(key)?, shortened(length, longest));
+    let effect = format!("at most {} tokens", writing::spoken(longest as f64));
+    tried(scenario, key, &value, effect)
+}
+
+/// The model of the same family, or else of any, that takes the length with the least weights.
+fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+    let family = catalog.model(&scenario.model).ok().map(|model| model.family.clone());
+    let mut models: Vec<&Model> = catalog.models().iter().collect();
+    models.sort_by(|a, b| a.weight_bytes.value.total_cmp(&b.weight_bytes.value));
+    models.sort_by_key(|model| Some(&model.family) != family.as_ref());
+    models.into_iter().find_map(|model| {
+        let context = writing::spoken(model.context_tokens.value);
+        tried(scenario, "model", &model.slug, format!("takes {context} tokens"))
+    })
+}
+
+/// The change, if the scenario resolves with it.
+fn tried(scenario: &Scenario, key: &str, value: &str, effect: String) -> Option<Remedy> {
+    let mut changed = scenario.clone();
+    changed.set(key, value).ok()?;
+    numbers::resolve(&changed).ok()?;
+    Some(Remedy { key: key.to_owned(), value: value.to_owned(), effect })
+}

@@ -1,0 +1,105 @@
+//! What a person says.
+
+use serde::{Deserialize, Serialize};
+use sim_core::{ArrivalProcess, LengthSpec, Slo};
+
+/// A scenario: which model on which GPU, for what traffic, at what target.
+///
+/// Plain data without names resolved. The derived serialisation is for messages between threads of
+/// one build; what people keep are links and JSON files, written by [`Scenario::to_link`] and
+/// [`Scenario::to_json`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Catalogue slug of the model.
+    pub model: String,
+    /// Catalogue slug of the GPU.
+    pub gpu: String,
+    /// Requests per second at peak, over all GPUs.
+    pub rate_per_s: f64,
+    /// Length of prompts, tokens.
+    pub input: LengthSpec,
+    /// Length of answers, tokens.
+    pub output: LengthSpec,
+    /// Pattern of arrivals.
+    pub arrivals: ArrivalProcess,
+    /// What counts as good enough.
+    pub slo: Slo,
+    /// Room wanted above the planned load, 0.25 for 25 %.
+    pub headroom: f64,
+    /// Limits of the scheduler.
+    pub sched: Sched,
+    /// Constants of the step time that replace the catalogue's.
+    pub step: StepOverrides,
+    /// KV cache size in tokens; computed from the GPU's memory if absent.
+    pub kv_capacity_tokens: Option<u64>,
+    /// How much is simulated.
+    pub sim: Sim,
+}
+
+/// Limits of the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sched {
+    /// Tokens one step may process.
+    pub max_num_batched_tokens: u64,
+    /// Requests that may run at once.
+    pub max_num_seqs: u64,
+}
+
+/// Constants of the step time that a person typed. What is absent comes from the catalogue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepOverrides {
+    /// Which model of the step time; roofline if absent.
+    pub kind: Option<StepKind>,
+    /// Parameters each token computes with.
+    pub params: Option<f64>,
+    /// Bytes of weights read in each step.
+    pub weight_bytes: Option<f64>,
+    /// Bytes of KV cache per token of context.
+    pub kv_bytes_per_token: Option<f64>,
+    /// Dense peak of the arithmetic, FLOP/s.
+    pub peak_flops: Option<f64>,
+    /// Memory bandwidth, bytes per second.
+    pub bandwidth: Option<f64>,
+    /// Share of the peak that is reached, 0 to 1.
+    pub mfu: Option<f64>,
+    /// Fixed time per step, seconds.
+    pub overhead_s: Option<f64>,
+    /// Affine: time of a step whatever its batch, seconds.
+    pub fixed_s: Option<f64>,
+    /// Affine: time that each sequence adds, seconds.
+    pub per_item_s: Option<f64>,
+}
+
+/// A model of the step time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepKind {
+    /// The greater of the time to compute and the time to read weights and KV cache.
+    Roofline,
+    /// A constant and a time per sequence.
+    Affine,
+}
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sim {
+    /// Requests in each run.
+    pub requests: u64,
+    /// Runs with different random numbers, from which the intervals come.
+    pub replications: u32,
+    /// Root of every random number.
+    pub seed: u64,
+}
+
+impl Scenario {
+    /// The scenario that the page opens with: Qwen2.5-7B on one H100, 100 req/s.
+    #[must_use]
+    pub fn preset() -> Self {
+        crate::defaults::v1()
+    }
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self::preset()
+    }
+}
