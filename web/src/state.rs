@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, closed_form};
-use scenario::{Notice, Resolved, Scenario};
+use scenario::{Notice, ResolveError, Resolved, Scenario};
+use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
@@ -59,7 +60,7 @@ pub(crate) struct Resolution {
     /// The scenario.
     pub(crate) scenario: Scenario,
     /// Numbers and ledger, or why there are none.
-    pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), String>>,
+    pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), ResolveError>>,
 }
 
 impl PartialEq for Resolution {
@@ -254,12 +255,61 @@ impl State {
         }
     }
 
+    /// A pointer took hold of a slider; the window tells when it lets go, wherever that is.
+    pub(crate) fn hold(self) {
+        if self.dragging.get_untracked() {
+            return;
+        }
+        self.dragging.set(true);
+        let let_go = Closure::once_into_js(move || self.dragging.set(false));
+        let options = web_sys::AddEventListenerOptions::new();
+        options.set_once(true);
+        for event in ["pointerup", "pointercancel"] {
+            let _ = window().add_event_listener_with_callback_and_add_event_listener_options(
+                event,
+                let_go.unchecked_ref(),
+                &options,
+            );
+        }
+    }
+
     /// Undoes or does again one settled change.
     pub(crate) fn step(self, back: bool) {
         let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
         if let Some(scenario) = scenario {
             self.scenario.set(scenario);
         }
+    }
+
+    /// Halves the replications, at least to 1, and starts again.
+    pub(crate) fn use_fewer_runs(self) {
+        self.scenario.update(|scenario| {
+            let runs = scenario.sim.replications / 2;
+            scenario.sim.replications = if runs < 1 { 1 } else { runs };
+        });
+        self.start_again();
+    }
+
+    /// Four times as many requests in each run: intervals half as wide.
+    pub(crate) fn run_longer(self) {
+        let requests = self.scenario.with_untracked(|scenario| scenario.sim.requests);
+        self.apply("sim.requests", &requests.saturating_mul(4).to_string());
+    }
+
+    /// Opens the controls where they are folded away, at one of them.
+    pub(crate) fn open_at(self, control: &'static str) {
+        self.last_control.set(control);
+        self.sheet.set(Sheet::Half);
+        request_animation_frame(move || {
+            let id = format!("control-{control}");
+            let Some(element) = document().get_element_by_id(&id) else { return };
+            element.scroll_into_view();
+            let target = element.query_selector("input[type=range], button, input").ok().flatten();
+            if let Some(target) = target.and_then(|t| t.dyn_into::<web_sys::HtmlElement>().ok()) {
+                // A control that cannot take the focus is still in view.
+                let _ = target.focus();
+            }
+        });
     }
 
     /// Sets one key of the scenario as a link would, for a remedy.
@@ -272,7 +322,7 @@ impl State {
 }
 
 fn resolve(scenario: Scenario) -> Resolution {
-    let outcome = scenario.resolve().map_err(|error| error.to_string()).map(|resolved| {
+    let outcome = scenario.resolve().map(|resolved| {
         let instant = closed_form(&resolved);
         (resolved, instant)
     });

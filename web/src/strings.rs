@@ -312,9 +312,31 @@ pub(crate) fn per_gpu(rate: f64) -> String {
     format!("{} per GPU", number(rate))
 }
 
-/// “100 req/s asked”.
-pub(crate) fn asked(rate: f64) -> String {
-    format!("{} asked", quantity::rate(rate))
+/// After the asked rate.
+pub(crate) const ASKED_UNIT: &str = "req/s asked";
+
+/// “Apply H200 SXM 141 GB”.
+pub(crate) fn apply_change(name: &str) -> String {
+    format!("{APPLY} {name}")
+}
+
+/// What is copied for a report of a stop.
+pub(crate) fn details(message: &str, link: &str) -> String {
+    format!("{message}\n{link}\n")
+}
+
+/// Name of the answer's section.
+pub(crate) const ANSWER_LABEL: &str = "Answer";
+
+/// “1,024 in, 256 out”.
+pub(crate) fn chip_lengths(scenario: &Scenario) -> String {
+    let shown = |key| scenario.number(key).map(quantity::whole).unwrap_or_default();
+    format!("{} in, {} out", shown("in"), shown("out"))
+}
+
+/// “TTFT 1 s, TPOT 40 ms”.
+pub(crate) fn chip_target(scenario: &Scenario) -> String {
+    format!("TTFT {}, TPOT {}", duration(scenario.slo.ttft_s), duration(scenario.slo.tpot_s))
 }
 
 /// “136 carried”.
