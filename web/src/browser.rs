@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
-use web_sys::{Performance, PerformanceMeasureOptions, Storage};
+use web_sys::{Element, HtmlElement, Performance, PerformanceMeasureOptions, PointerEvent, Storage};
 
 /// Milliseconds since the page was opened.
 pub(crate) fn now_ms() -> f64 {
@@ -75,5 +75,39 @@ impl Debounce {
         if let Some(handle) = self.handle.try_update_value(Option::take).flatten() {
             handle.clear();
         }
+    }
+}
+
+/// Runs `then` once the page's fonts are there, so that canvases can be drawn again with them.
+pub(crate) fn when_fonts_are_ready(then: impl FnOnce() + 'static) {
+    let document: JsValue = document().into();
+    let ready = js_sys::Reflect::get(&document, &JsValue::from_str("fonts"))
+        .and_then(|fonts| js_sys::Reflect::get(&fonts, &JsValue::from_str("ready")));
+    if let Ok(promise) = ready {
+        let callback = Closure::once_into_js(move |_: JsValue| then());
+        let _ = js_sys::Reflect::get(&promise, &JsValue::from_str("then"))
+            .and_then(|method| method.unchecked_into::<js_sys::Function>().call1(&promise, &callback));
+    }
+}
+
+/// Moves the focus, if the element can take it.
+pub(crate) fn focus(element: &Element) {
+    if let Some(element) = element.dyn_ref::<HtmlElement>() {
+        let _ = element.focus();
+    }
+}
+
+/// Lets the element under a pointer hear of it wherever it goes.
+pub(crate) fn capture(event: &PointerEvent) {
+    let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    if let Some(element) = element {
+        let _ = element.set_pointer_capture(event.pointer_id());
+    }
+}
+
+/// Sets one property of an element's own style; empty takes it away.
+pub(crate) fn set_style(element: &Element, property: &str, value: &str) {
+    if let Some(element) = element.dyn_ref::<HtmlElement>() {
+        let _ = element.style().set_property(property, value);
     }
 }

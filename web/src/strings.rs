@@ -382,7 +382,7 @@ pub(crate) fn readout_at(rate: f64) -> String {
 }
 
 /// The chart in one sentence.
-pub(crate) fn knee_summary(capacity: f64, ceiling: Option<f64>, planned: Option<(f64, f64)>) -> String {
+pub(crate) fn knee_summary(capacity: &str, ceiling: Option<f64>, planned: Option<(f64, f64)>) -> String {
     let planned = planned
         .map(|(rate, ttft)| {
             format!(
@@ -395,10 +395,7 @@ pub(crate) fn knee_summary(capacity: f64, ceiling: Option<f64>, planned: Option<
     let ceiling = ceiling
         .map(|rate| format!(" and becomes unstable above {}", number(rate)))
         .unwrap_or_default();
-    format!(
-        "One GPU holds the target up to {} requests per second{ceiling}.{planned}",
-        number(capacity),
-    )
+    format!("One GPU holds the target up to {capacity} requests per second{ceiling}.{planned}")
 }
 
 /// A chart point as the cursor speaks it.
@@ -451,3 +448,21 @@ pub(crate) fn engine_summary(budget: u64, sequences: u64) -> String {
 pub(crate) fn accuracy_summary(runs: u32) -> String {
     format!("{runs} runs, {NOT_CALIBRATED}")
 }
+
+/// Label of the share.
+pub(crate) const MUST_HOLD_FOR: &str = "Must hold for";
+
+/// “0.45 to 0.55”, beside a value.
+pub(crate) fn band(range: &str) -> String {
+    format!("({range})")
+}
+
+/// “Model: Qwen2.5-7B-Instruct”, for the button that opens a picker.
+pub(crate) fn picker_label(key: &str, name: &str) -> String {
+    let label = field(key).map_or(key, |field| field.label);
+    format!("{label}: {name}")
+}
+
+pub(crate) const THEME_SYSTEM: &str = "system";
+pub(crate) const THEME_LIGHT: &str = "light";
+pub(crate) const THEME_DARK: &str = "dark";
