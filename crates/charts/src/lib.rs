@@ -4,18 +4,33 @@
 //! style: the same bytes on every machine. Text is never measured by the backend.
 
 mod axis;
+mod clip;
 mod curve;
 mod data;
+mod error;
 mod geometry;
+mod ground;
+mod knee;
+mod labels;
+mod layout;
 mod metrics;
+mod naming;
+mod paint;
 mod scale;
 mod series;
 mod style;
+#[cfg(feature = "svg")]
+mod svg;
 pub mod theme;
+mod traces;
 
 pub use data::{Interval, KneeData, KneePoint, Readout};
+pub use error::ChartError;
 pub use geometry::{KneeGeometry, Panel, Rect};
+pub use knee::{draw_cursor, draw_knee, knee_geometry};
 pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
+#[cfg(feature = "svg")]
+pub use svg::knee_svg;
 pub use theme::Theme;
