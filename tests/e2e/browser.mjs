@@ -33,7 +33,8 @@ export async function open(browser, path = "", contextOptions = {}) {
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+    if (message.type() !== "error") return;
+    complaints.push(`console: ${message.text()} (${message.location().url})`);
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => {

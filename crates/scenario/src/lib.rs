@@ -24,7 +24,7 @@ mod schema;
 mod setting;
 mod writing;
 
-pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, field};
+pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use reader::LINK_VERSION;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use planner::{Job, Plan};
 use protocol::{FromWorker, ToWorker};
-use sim_core::{Run, SetupError, Simulation};
+use sim_core::{Progress, Run, SetupError, Simulation};
 
 /// How long one slice may take, in milliseconds. A cancel waits for at most about this long.
 const SLICE_MS: f64 = 8.0;
@@ -105,7 +105,7 @@ impl Task {
     /// One small piece of work; true once the question is answered for good.
     fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
         if let Some(simulation) = &mut self.running {
-            if simulation.advance(EVENTS_PER_LOOK).is_done()
+            if simulation.advance(EVENTS_PER_LOOK) == Progress::Done
                 && let Some(simulation) = self.running.take()
             {
                 self.runs.push(Ok(simulation.finish()));
@@ -113,7 +113,7 @@ impl Task {
             return false;
         }
         if let Some(job) = self.jobs.pop_front() {
-            match Simulation::new(&job.setup) {
+            match job.start() {
                 Ok(simulation) => self.running = Some(simulation),
                 Err(error) => self.runs.push(Err(error)),
             }

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn gzip_makes_repetition_small() {
-        let size = gzipped(&[b'a'; 100_000]).expect("gzip in memory");
+        let size = gzipped(&vec![b'a'; 100_000]).expect("gzip in memory");
         assert!((20..500).contains(&size), "{size}");
     }
 }

@@ -4,14 +4,16 @@
 //! (by default the document would be laid out anew for each label), joints of curves are round, and
 //! the backing store has as many pixels as the screen.
 
-use std::collections::BTreeMap;
-
+use charts::Style;
+use plotters::{coord::Shift, drawing::DrawingArea, prelude::IntoDrawingArea};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
 use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::Surface;
 
 type Outcome<T> = Result<T, DrawingErrorKind<<CanvasBackend as DrawingBackend>::ErrorType>>;
 
@@ -20,31 +22,28 @@ pub(crate) struct Ink {
     inner: CanvasBackend,
     context: CanvasRenderingContext2d,
     size: (u32, u32),
-    widths: BTreeMap<(String, String), f64>,
 }
 
-impl Ink {
-    /// Clears the canvas and prepares it for a drawing of `size` backend units, `oversample` of
-    /// which make one pixel of the backing store.
-    pub(crate) fn new(
-        canvas: &HtmlCanvasElement,
-        size: (u32, u32),
-        oversample: u32,
-    ) -> Option<Self> {
-        let context = context(canvas)?;
-        let inner = CanvasBackend::with_canvas_object(canvas.clone())?;
-        let fine = 1.0 / f64::from(oversample);
-        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
-        let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
-        context.clear_rect(0.0, 0.0, width, height);
-        context.set_transform(fine, 0.0, 0.0, fine, 0.0, 0.0).ok()?;
-        context.set_line_join("round");
-        Some(Self { inner, context, size, widths: BTreeMap::new() })
-    }
+/// Clears a canvas, gives it as many pixels as it covers on the screen, and opens it for a drawing.
+pub(crate) fn drawing_area(
+    canvas: &HtmlCanvasElement,
+    surface: &Surface,
+    style: &Style,
+) -> Option<DrawingArea<Ink, Shift>> {
+    surface.fit(canvas);
+    let context = context(canvas)?;
+    let inner = CanvasBackend::with_canvas_object(canvas.clone())?;
+    let fine = 1.0 / f64::from(style.oversample);
+    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
+    context.clear_rect(0.0, 0.0, width, height);
+    context.set_transform(fine, 0.0, 0.0, fine, 0.0, 0.0).ok()?;
+    context.set_line_join("round");
+    Some(Ink { inner, context, size: style.backend_size() }.into_drawing_area())
 }
 
 /// The drawing context of a canvas.
-pub(crate) fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     canvas.get_context("2d").ok().flatten()?.dyn_into().ok()
 }
 
@@ -126,18 +125,9 @@ impl DrawingBackend for Ink {
         text: &str,
         style: &S,
     ) -> Outcome<(u32, u32)> {
-        let font = font(style);
-        let known = self.widths.get(&(font.clone(), text.to_owned())).copied();
-        let width = known.unwrap_or_else(|| self.measure(text, &font));
+        self.context.set_font(&font(style));
+        let width = self.context.measure_text(text).map_or(0.0, |metrics| metrics.width());
         Ok((width.ceil() as u32, style.size().ceil() as u32))
-    }
-}
-
-impl Ink {
-    /// Width of a text in backend units.
-    fn measure(&self, text: &str, font: &str) -> f64 {
-        self.context.set_font(font);
-        self.context.measure_text(text).map_or(0.0, |metrics| metrics.width())
     }
 }
 

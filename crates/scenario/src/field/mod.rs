@@ -7,7 +7,7 @@ use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
 
-pub use slider::{Direction, Scale, Slider, Snap, Step};
+pub use slider::{Direction, Scale, Slider, Snap, Step, StepSizes};
 pub use table::FIELDS;
 
 /// One setting of a scenario.

@@ -130,6 +130,11 @@ fn field<'a>(said: &'a str, name: &str) -> Option<&'a str> {
     said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
+/// The folder of the toolchain whose compiler this is: two levels up from its program.
+fn toolchain_of(rustc: &Path) -> &Path {
+    rustc.ancestors().nth(2).unwrap_or(rustc)
+}
+
 fn last_line(text: &str) -> &str {
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default()
 }
@@ -137,6 +142,10 @@ fn last_line(text: &str) -> &str {
 fn from_rustup(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     if find_on_path("rustup").is_none() {
         bail!("this system has no rustup");
+    }
+    let managed = capture(Command::new("rustup").args(["which", "rustc"]))?;
+    if !toolchain.rustlib.starts_with(toolchain_of(Path::new(managed.trim()))) {
+        bail!("the rustc in use is not the one of rustup's active toolchain");
     }
     let target = |verb: &str| {
         let mut command = Command::new("rustup");

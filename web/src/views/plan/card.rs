@@ -213,7 +213,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
     let gpu = names::gpu_short(&scenario.gpu);
     let asked = rate(scenario.rate_per_s);
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
-    let gpus = form.map(|form| form.gpus).filter(|gpus| *gpus > 0);
+    let gpus = form.and_then(|form| form.gpus);
     let each = form.map_or(0.0, |form| form.capacity_per_s);
     let hero = gpus.map_or_else(|| strings::UNKNOWN.to_owned(), |n| about(&count(n)));
     let is_running = matches!(now, Activity::Running(..));

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     browser,
-    canvas::{Frame, Ink, Surface, draw_cursor, watch_size},
+    canvas::{Frame, Surface, drawing_area, watch_size},
     state::State,
     strings,
     theme::ThemeState,
@@ -178,11 +178,9 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
         return None;
     }
     let start_ms = browser::now_ms();
-    surface.fit(canvas);
-    let style = Style::canvas(surface.width_px, surface.height_px, surface.ratio)
-        .oversampled(OVERSAMPLE);
-    let ink = Ink::new(canvas, style.backend_size(), OVERSAMPLE)?;
-    let drawn = charts::draw_knee(ink, &knee.data, &chart.colours(), &style).ok();
+    let style = style(&surface);
+    let area = drawing_area(canvas, &surface, &style)?;
+    let drawn = charts::draw_knee(&area, &knee.data, &chart.colours(), &style).ok();
     if chart.geometry.get() != drawn {
         chart.geometry.set(drawn);
     }
@@ -190,13 +188,26 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
     drawn.and(knee.input_ms)
 }
 
+fn style(surface: &Surface) -> Style {
+    Style::canvas(surface.width_px, surface.height_px, surface.ratio).oversampled(OVERSAMPLE)
+}
+
+/// Draws the cursor on a canvas of its own: moving it does not redraw the chart.
 fn follow_cursor(chart: Chart, canvas: NodeRef<html::Canvas>) {
     let frame = Frame::new(move || {
         untrack(|| {
             let Some(canvas) = canvas.get() else { return };
-            let Some(geometry) = chart.geometry.get() else { return };
-            let read = chart.cursor.get().and_then(|_| chart.readout());
-            draw_cursor(&canvas, &chart.surface.get(), &geometry, read.as_ref(), &chart.colours());
+            let (Some(geometry), Some(knee)) = (chart.geometry.get(), chart.knee.get()) else {
+                return;
+            };
+            let surface = chart.surface.get();
+            let style = style(&surface);
+            let Some(area) = drawing_area(&canvas, &surface, &style) else { return };
+            if let Some(rate) = chart.cursor.get() {
+                // What cannot be drawn is still read out.
+                let colours = chart.colours();
+                let _ = charts::draw_cursor(&area, &geometry, &knee.data, rate, &colours, &style);
+            }
         });
     });
     Effect::new(move |_| {

@@ -39,7 +39,7 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
     let planned = match fresh.map(|answered| &answered.answer.verdict) {
         Some(Verdict::Sized(fleet)) => Some(scenario.rate_per_s / fleet.with_headroom as f64),
         Some(_) => None,
-        None => (form.gpus > 0).then(|| scenario.rate_per_s / form.gpus as f64),
+        None => form.gpus.map(|gpus| scenario.rate_per_s / gpus as f64),
     };
     let data = KneeData {
         points: points.iter().map(point).collect(),
