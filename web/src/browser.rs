@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
-use web_sys::{Element, HtmlElement, Performance, PerformanceMeasureOptions, PointerEvent, Storage};
+use web_sys::{Element, HtmlElement, Performance, PointerEvent, Storage};
 
 /// Milliseconds since the page was opened.
 pub(crate) fn now_ms() -> f64 {
@@ -24,12 +24,19 @@ pub(crate) fn mark(name: &str) {
 
 /// Records a span that began at `start_ms` and ends now.
 pub(crate) fn measure_since(name: &str, start_ms: f64) {
-    if let Some(performance) = performance() {
-        let options = PerformanceMeasureOptions::new();
-        options.set_start(&JsValue::from_f64(start_ms));
-        options.set_end(&JsValue::from_f64(performance.now()));
-        let _ = performance.measure_with_measure_options(name, &options);
-    }
+    let Some(performance) = performance() else { return };
+    let span = js_sys::Object::new();
+    let put = |key: &str, ms: f64| {
+        // A fresh object takes every property.
+        let _ = js_sys::Reflect::set(&span, &JsValue::from_str(key), &JsValue::from_f64(ms));
+    };
+    put("start", start_ms);
+    put("end", performance.now());
+    // The typed call knows marks only, not points in time.
+    let _ = js_sys::Reflect::get(&performance, &JsValue::from_str("measure")).and_then(|measure| {
+        let measure = measure.unchecked_into::<js_sys::Function>();
+        measure.call2(&performance, &JsValue::from_str(name), &span)
+    });
 }
 
 /// Local storage, unless the browser forbids it.

@@ -9,6 +9,8 @@
 //!
 //! One scenario is the truth ([`state`]); views read from it and controls write to it.
 
+#![allow(unreachable_pub, reason = "the component macro makes public what is not")]
+
 mod app;
 mod browser;
 mod canvas;

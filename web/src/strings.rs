@@ -83,9 +83,7 @@ pub(crate) const APPLY: &str = "Apply";
 pub(crate) const RUN_LONGER: &str = "run 4 times longer";
 
 pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
-pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
 pub(crate) const TABLE: &str = "Table";
-pub(crate) const SVG: &str = "SVG";
 pub(crate) const COPY_TABLE: &str = "Copy";
 pub(crate) const ONE_GPU: &str = "one GPU";
 pub(crate) const TTFT_P99: &str = "TTFT P99";

@@ -107,8 +107,9 @@ fn beneath_view(state: State, beneath: Beneath) -> AnyView {
                     "."
                 }
             });
+            let title = text.clone();
             view! {
-                <p class="paragraph" title=text.clone()>
+                <p class="paragraph" title=title>
                     {text}
                     {offer}
                 </p>

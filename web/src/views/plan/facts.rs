@@ -19,19 +19,20 @@ fn facts_view(facts: [Fact; 4], are_stale: bool) -> impl IntoView {
         .into_iter()
         .map(|fact| {
             let Fact { label, value, line, second, second_line } = fact;
+            let (title, second_title) = (line.clone(), second_line.clone());
             view! {
                 <div class="fact">
                     <p class="fact-label">{label}</p>
                     <p class="fact-value" class:stale=are_stale>
                         {value}
                     </p>
-                    <p class="fact-line" title=line.clone()>
+                    <p class="fact-line" title=title>
                         {line}
                     </p>
                     <p class="fact-second" class:stale=are_stale>
                         {second}
                     </p>
-                    <p class="fact-line" title=second_line.clone()>
+                    <p class="fact-line" title=second_title>
                         {second_line}
                     </p>
                 </div>
@@ -48,12 +49,13 @@ fn remedies_view(state: State, changes: Vec<Change>) -> impl IntoView {
             let Change { key, value, effect } = change;
             let name = strings::remedy(&key, &value);
             let apply_name = strings::apply_change(&name);
+            let (name_title, effect_title) = (name.clone(), effect.clone());
             view! {
                 <li class="remedy">
-                    <span class="remedy-name" title=name.clone()>
+                    <span class="remedy-name" title=name_title>
                         {name}
                     </span>
-                    <span class="remedy-effect" title=effect.clone()>
+                    <span class="remedy-effect" title=effect_title>
                         {effect}
                     </span>
                     <button
