@@ -1,5 +1,6 @@
 //! What a plan answers. Plain data: serializable, compared, told by `report`.
 
+use scenario::Remedy;
 use serde::{Deserialize, Serialize};
 
 /// A number with its 95 % interval.
@@ -74,17 +75,6 @@ pub struct FleetSize {
     pub carried_per_s: f64,
 }
 
-/// A remedy that would make an impossible scenario possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remedy {
-    /// Key of the scenario to change, for example `gpu`.
-    pub key: String,
-    /// Its new value, as the link codec writes it.
-    pub value: String,
-    /// What it does, in a few words.
-    pub effect: String,
-}
-
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Verdict {
@@ -105,6 +95,13 @@ pub enum Verdict {
         capacity_tokens: u64,
         /// Tokens that the largest request needs.
         needed_tokens: u64,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
+    /// The model cannot take prompts or answers of that length.
+    TooLong {
+        /// Which length, and by how much, in words.
+        sentence: String,
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },

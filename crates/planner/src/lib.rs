@@ -1,8 +1,44 @@
 //! Questions: sweep, knee, capacity and fleet size, each a state machine that hands out runs.
 //!
-//! A question hands out independent jobs and takes their runs back in job order. The same code runs
-//! inline, on threads and on a pool of workers, and never reads a clock.
+//! A question hands out independent [`Job`]s and takes their runs back in job order. The same code
+//! runs inline, on threads and on a pool of workers, and never reads a clock.
+//!
+//! ```text
+//!   Resolved ──▶ Plan ──next_jobs──▶ [Job] ──any order──▶ [Run] ──accept──▶ Plan ──▶ PlanAnswer
+//! ```
 
 mod answer;
+mod bisection;
+mod closed_form;
+mod estimate;
+mod fleet;
+mod job;
+mod load;
+mod out_of_reach;
+mod plan;
+mod refusal;
+mod sweep;
 
-pub use answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Remedy, Verdict};
+pub use answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
+pub use closed_form::{ClosedForm, closed_form};
+pub use job::Job;
+pub use plan::Plan;
+pub use scenario::Remedy;
+pub use sweep::Sweep;
+
+use sim_core::{Run, SetupError};
+
+/// Answer a plan here and now, one run after the other.
+///
+/// # Errors
+/// A set-up holds a number outside its domain; a resolved scenario does not.
+pub fn run_inline(plan: &mut Plan) -> Result<Option<PlanAnswer>, SetupError> {
+    loop {
+        let jobs = plan.next_jobs();
+        if jobs.is_empty() {
+            return Ok(plan.answer().cloned());
+        }
+        let runs = jobs.iter().map(Job::run).collect::<Result<Vec<Run>, _>>()?;
+        plan.accept(&runs);
+    }
+}

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{step_time::StepTimeSpec, workload::Workload};
+use crate::{
+    step_time::StepTimeSpec,
+    workload::{RequestSource, Workload},
+};
 
 /// Everything one run depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +81,17 @@ impl Setup {
         self.engine.check()?;
         self.step_time.check()?;
         self.slo.check()
+    }
+
+    /// Tokens of the largest request that can come, prompt and output together.
+    #[must_use]
+    pub fn largest_request_tokens(&self) -> u64 {
+        match &self.workload.source {
+            RequestSource::Generated { input, output, .. } => {
+                input.longest_tokens() + output.longest_tokens()
+            }
+            RequestSource::Replay { trace, .. } => trace.largest_request_tokens(),
+        }
     }
 }
 

@@ -190,9 +190,15 @@ impl StepModel {
     /// The lines of a batch with `tokens` and `sequences`.
     #[must_use]
     pub fn lines(&self, tokens: u64, sequences: u64) -> ContextLines {
+        self.lines_of_fluid(tokens as f64, sequences as f64)
+    }
+
+    /// The lines of a batch on average, where tokens and sequences need not be whole.
+    #[must_use]
+    pub fn lines_of_fluid(&self, tokens: f64, sequences: f64) -> ContextLines {
         ContextLines {
-            flat_s: self.flat_s_per_token * tokens as f64,
-            base_s: self.base_s + self.base_s_per_sequence * sequences as f64,
+            flat_s: self.flat_s_per_token * tokens,
+            base_s: self.base_s + self.base_s_per_sequence * sequences,
             slope_s: self.slope_s,
             overhead_s: self.overhead_s,
         }

@@ -47,6 +47,15 @@ impl Trace {
         (last > first).then(|| (self.rows.len() - 1) as f64 / (last - first))
     }
 
+    /// Mean prompt and mean output length, in tokens; zeros for an empty trace.
+    #[must_use]
+    pub fn mean_tokens(&self) -> (f64, f64) {
+        let number = self.rows.len().max(1) as f64;
+        let input: u64 = self.rows.iter().map(|row| row.input_tokens).sum();
+        let output: u64 = self.rows.iter().map(|row| row.output_tokens).sum();
+        (input as f64 / number, output as f64 / number)
+    }
+
     /// Tokens of the largest request, prompt and output together.
     #[must_use]
     pub fn largest_request_tokens(&self) -> u64 {

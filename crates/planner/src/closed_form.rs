@@ -1,0 +1,97 @@
+//! The answer in the same frame: mean lengths, no simulation.
+
+use scenario::Resolved;
+use serde::{Deserialize, Serialize};
+use sim_core::{
+    RequestSource, Setup,
+    float::{greater, lesser},
+    theory::{Fluid, md1_wait_exceeded_s},
+};
+
+use crate::fleet::gpus_for;
+
+/// Points of the curve.
+const CURVE_POINTS: u32 = 48;
+
+/// What closed forms say. Rates per second on one GPU, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClosedForm {
+    /// About the largest rate one GPU sustains at the target; 0 if none. Means stand for the tail
+    /// of TPOT, so it lies above the simulated capacity, by a few per cent up to a tenth.
+    pub capacity_per_s: f64,
+    /// About the highest rate one GPU can finish at all.
+    pub ceiling_per_s: f64,
+    /// About how many GPUs the asked rate needs with headroom; `None` if no number will do.
+    pub gpus: Option<u64>,
+    /// Time to first token of a lone request.
+    pub ttft_floor_s: f64,
+    /// Time per output token of a lone request.
+    pub tpot_floor_s: f64,
+    /// Rate against the time to first token that 1 in 100 requests exceeds: a lone prefill and the
+    /// M/D/1 wait for other prefills. What the simulation shows above it is the cost of decoding.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// Solve the closed forms of a scenario.
+#[must_use]
+pub fn closed_form(resolved: &Resolved) -> ClosedForm {
+    let setup = &resolved.setup;
+    let fluid = fluid_of(setup);
+    let tail = greater(1e-4, 1.0 - setup.slo.share);
+    let ceiling_per_s = fluid.ceiling_per_s();
+    let capacity_per_s = largest_rate(ceiling_per_s, |rate_per_s| {
+        fluid.at(rate_per_s).is_some_and(|point| {
+            let wait_s = md1_wait_exceeded_s(rate_per_s, point.prefill_s, tail);
+            setup.slo.is_met(point.prefill_s + wait_s, point.tpot_s)
+        })
+    });
+    let prefill_s = fluid.lone_prefill_s();
+    let curve = (1..=CURVE_POINTS)
+        .map(|index| {
+            let rate_per_s = ceiling_per_s * f64::from(index) / f64::from(CURVE_POINTS);
+            (rate_per_s, prefill_s + md1_wait_exceeded_s(rate_per_s, prefill_s, 0.01))
+        })
+        .filter(|(_, ttft_s)| ttft_s.is_finite())
+        .collect();
+    ClosedForm {
+        capacity_per_s,
+        ceiling_per_s,
+        gpus: gpus_for(asked_rate(setup) * (1.0 + resolved.headroom), capacity_per_s),
+        ttft_floor_s: prefill_s,
+        tpot_floor_s: fluid.lone_decode_s(),
+        curve,
+    }
+}
+
+/// The fluid of a set-up: a trace counts with its mean lengths.
+pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
+    let (input_tokens, output_tokens) = match &setup.workload.source {
+        RequestSource::Generated { input, output, .. } => {
+            (input.mean_tokens(), output.mean_tokens())
+        }
+        RequestSource::Replay { trace, .. } => trace.mean_tokens(),
+    };
+    Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
+}
+
+/// The rate that the set-up asks for; a replay has none of its own.
+pub(crate) fn asked_rate(setup: &Setup) -> f64 {
+    match &setup.workload.source {
+        RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
+        RequestSource::Replay { .. } => 0.0,
+    }
+}
+
+/// The largest rate up to `ceiling_per_s` at which `holds`, which is true up to some rate.
+fn largest_rate(ceiling_per_s: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, ceiling_per_s);
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    lesser(low, ceiling_per_s)
+}

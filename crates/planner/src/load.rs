@@ -1,0 +1,136 @@
+//! The engine at one rate, over replications.
+
+use sim_core::{Distribution, Run};
+
+use crate::answer::{Estimate, LoadPoint};
+
+/// One number per replication.
+#[derive(Clone, Debug, Default)]
+struct Spread(Vec<f64>);
+
+impl Spread {
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    fn estimate(&self) -> Estimate {
+        Estimate::of_mean(&self.0)
+    }
+}
+
+/// A distribution pooled over replications, and the percentiles of each.
+#[derive(Clone, Debug, Default)]
+struct Pooled {
+    all: Distribution,
+    p50: Spread,
+    p99: Spread,
+}
+
+impl Pooled {
+    fn add(&mut self, of_run: &Distribution) {
+        self.all.merge(of_run);
+        // A distribution is empty only where no request has such a value (one-token outputs).
+        self.p50.0.extend(of_run.percentile(50.0));
+        self.p99.0.extend(of_run.percentile(99.0));
+    }
+
+    /// The percentile of all requests together, with the spread of the replications.
+    fn estimate(&self, percent: f64, spread: &Spread) -> Estimate {
+        let value = self.all.percentile(percent).unwrap_or(0.0);
+        Estimate::around(value, &spread.0).not_negative()
+    }
+
+    fn p50(&self) -> Estimate {
+        self.estimate(50.0, &self.p50)
+    }
+
+    fn p99(&self) -> Estimate {
+        self.estimate(99.0, &self.p99)
+    }
+}
+
+/// Collects the runs at one rate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Load {
+    ttft: Pooled,
+    tpot: Pooled,
+    itl: Pooled,
+    e2e: Pooled,
+    queue_wait_mean_s: Spread,
+    goodput_per_s: Spread,
+    throughput_per_s: Spread,
+    output_tokens_per_s: Spread,
+    slo_share: Spread,
+    mean_running: Spread,
+    compute_bound_share: Spread,
+    busy_share: Spread,
+    kv_peak_tokens: u64,
+}
+
+impl Load {
+    pub(crate) fn add(&mut self, run: &Run) {
+        self.ttft.add(&run.ttft);
+        self.tpot.add(&run.tpot);
+        self.itl.add(&run.itl);
+        self.e2e.add(&run.e2e);
+        self.queue_wait_mean_s.0.push(run.queue_wait.mean().unwrap_or(0.0));
+        self.goodput_per_s.0.push(run.goodput_per_s());
+        self.throughput_per_s.0.push(run.throughput_per_s());
+        self.output_tokens_per_s.0.push(run.output_tokens_per_s());
+        self.slo_share.0.push(run.slo_share());
+        self.mean_running.0.push(run.mean_running());
+        let times = run.step_times;
+        let share = |part_s: f64, whole_s: f64| if whole_s > 0.0 { part_s / whole_s } else { 0.0 };
+        self.compute_bound_share.0.push(share(times.compute_bound_s, times.busy_s));
+        self.busy_share.0.push(share(times.busy_s, run.duration_s()));
+        self.kv_peak_tokens = self.kv_peak_tokens.max(run.peak_kv_tokens);
+    }
+
+    /// How many runs were added.
+    pub(crate) const fn replications(&self) -> usize {
+        self.slo_share.0.len()
+    }
+
+    /// Share of requests that met the target.
+    pub(crate) fn slo_share(&self) -> Estimate {
+        within_one(self.slo_share.estimate())
+    }
+
+    /// The measures at `rate_per_s`, against a cache of `kv_capacity_tokens` and the highest rate
+    /// that the engine can finish.
+    pub(crate) fn point(
+        &self,
+        rate_per_s: f64,
+        kv_capacity_tokens: u64,
+        ceiling_per_s: f64,
+    ) -> LoadPoint {
+        LoadPoint {
+            rate_per_s,
+            stable: rate_per_s < ceiling_per_s,
+            ttft_p50_s: self.ttft.p50(),
+            ttft_p99_s: self.ttft.p99(),
+            tpot_p50_s: self.tpot.p50(),
+            tpot_p99_s: self.tpot.p99(),
+            itl_p50_s: self.itl.p50(),
+            itl_p99_s: self.itl.p99(),
+            itl_max_s: self.itl.all.max().unwrap_or(0.0),
+            e2e_p50_s: self.e2e.p50(),
+            e2e_p99_s: self.e2e.p99(),
+            queue_wait_mean_s: self.queue_wait_mean_s.estimate().not_negative(),
+            goodput_per_s: self.goodput_per_s.estimate().not_negative(),
+            throughput_per_s: self.throughput_per_s.estimate().not_negative(),
+            output_tokens_per_s: self.output_tokens_per_s.estimate().not_negative(),
+            slo_share: self.slo_share(),
+            mean_running: self.mean_running.mean(),
+            kv_peak_share: self.kv_peak_tokens as f64 / kv_capacity_tokens as f64,
+            compute_bound_share: self.compute_bound_share.mean(),
+            busy_share: self.busy_share.mean(),
+        }
+    }
+}
+
+/// A share's interval cannot leave 0 to 1.
+fn within_one(estimate: Estimate) -> Estimate {
+    let estimate = estimate.not_negative();
+    Estimate { high: sim_core::float::lesser(1.0, estimate.high), ..estimate }
+}

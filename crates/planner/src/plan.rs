@@ -1,0 +1,476 @@
+//! How many GPUs: the ceiling, the knee, the capacity and the fleet, as a state machine.
+//!
+//! The first round answers from one replication; the second adds the others and the intervals.
+//! Each round asks, in this order: the rate that the engine finishes under permanent overload; the
+//! knee at fixed shares of it; the capacity, by bisection between the knee's points; the planned
+//! load and the capacity themselves.
+//!
+//! The capacity is the largest rate at which the target's share of all requests, over all
+//! replications, meets it. The mean of each replication's own capacity would be too high: a short
+//! run that happens to stay below the bend passes at rates that fail in the long run. The ends of
+//! its interval are the largest rates at which the lower and the upper end of the share's own 95 %
+//! interval still meet the target.
+
+use std::sync::Arc;
+
+use scenario::Resolved;
+use sim_core::{
+    RequestSource, Run, Setup, Trace,
+    float::{greater, lesser},
+};
+
+use crate::{
+    answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict},
+    bisection::Bisection,
+    closed_form::{asked_rate, fluid_of},
+    job::{Job, job_at},
+    load::Load,
+    out_of_reach,
+};
+
+/// Where the knee is looked at, as shares of the ceiling: few points far away, many near the bend.
+const KNEE_SHARES: [f64; 12] =
+    [0.04, 0.2, 0.36, 0.5, 0.62, 0.72, 0.8, 0.86, 0.905, 0.94, 0.965, 0.985];
+
+/// How many times faster than its ceiling an engine is driven to measure it.
+const OVERLOAD: f64 = 50.0;
+
+/// Relative width at which the search for the capacity ends, and for the ends of its interval.
+const TOLERANCE: f64 = 5e-4;
+const END_TOLERANCE: f64 = 5e-3;
+
+/// How far below the knee's first point an engine counts as idle.
+const IDLE_SHARE: f64 = 1e-3;
+
+/// One run that was handed out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Asked {
+    what: What,
+    replication: usize,
+    rate_per_s: f64,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    Ceiling,
+    Knee(usize),
+    Idle,
+    Capacity(usize),
+    AtPlanned,
+    AtCapacity,
+}
+
+/// A search for the largest rate at which some end of the share's interval meets the target.
+#[derive(Clone, Debug)]
+struct Search {
+    end: ShareEnd,
+    bisection: Bisection,
+    /// Share of each replication at the rate asked about.
+    shares: Vec<f64>,
+}
+
+/// Which number of an interval is held against the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShareEnd {
+    Value,
+    Low,
+    High,
+}
+
+impl ShareEnd {
+    const fn of(self, estimate: &Estimate) -> f64 {
+        match self {
+            Self::Value => estimate.value,
+            Self::Low => estimate.low,
+            Self::High => estimate.high,
+        }
+    }
+}
+
+/// The part of a round that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Ceiling,
+    Knee,
+    Idle,
+    Capacity,
+    Points,
+    Done,
+}
+
+/// Two rates that depend on the capacity found, and the engine there.
+#[derive(Clone, Debug)]
+struct AtAnswer {
+    planned_per_s: Option<f64>,
+    planned: Load,
+    capacity_per_s: f64,
+    capacity: Load,
+}
+
+/// The question "how many GPUs for this scenario?".
+#[derive(Clone, Debug)]
+pub struct Plan {
+    setup: Setup,
+    rate_per_s: f64,
+    headroom: f64,
+    /// Replications wanted in the end.
+    wanted: usize,
+    /// The rate per second that each replication finishes under overload; 0 until measured.
+    ceilings: Vec<f64>,
+    /// Replications of the earlier round.
+    settled: usize,
+    stage: Stage,
+    pending: Vec<Asked>,
+    knee_rates: Vec<f64>,
+    knee: Vec<Load>,
+    idle: Option<Load>,
+    searches: Vec<Search>,
+    at_answer: Option<AtAnswer>,
+    answer: Option<PlanAnswer>,
+    runs_taken: u32,
+    simulated_requests: u64,
+    simulated_steps: u64,
+}
+
+impl Plan {
+    /// Ask for a resolved scenario.
+    #[must_use]
+    pub fn new(resolved: &Resolved) -> Self {
+        Self::of(
+            resolved.setup.clone(),
+            asked_rate(&resolved.setup),
+            resolved.headroom,
+            resolved.replications.max(1) as usize,
+        )
+    }
+
+    /// The same with one replication: an answer without intervals, while a slider moves.
+    #[must_use]
+    pub fn quick(resolved: &Resolved) -> Self {
+        Self { wanted: 1, ..Self::new(resolved) }
+    }
+
+    /// Ask under recorded arrivals and lengths, compressed to each rate. `trace_rate_per_s` is the
+    /// rate at which they count as recorded. There is one recording, so there is no interval.
+    #[must_use]
+    pub fn replaying(resolved: &Resolved, trace: Arc<Trace>, trace_rate_per_s: f64) -> Self {
+        let rate_per_s = asked_rate(&resolved.setup);
+        let mut setup = resolved.setup.clone();
+        setup.workload.requests = trace.rows().len() as u64;
+        setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
+        Self::of(setup, rate_per_s, resolved.headroom, 1)
+    }
+
+    fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
+        Self {
+            setup,
+            rate_per_s,
+            headroom,
+            wanted,
+            ceilings: vec![0.0],
+            settled: 0,
+            stage: Stage::Ceiling,
+            pending: Vec::new(),
+            knee_rates: Vec::new(),
+            knee: Vec::new(),
+            idle: None,
+            searches: Vec::new(),
+            at_answer: None,
+            answer: None,
+            runs_taken: 0,
+            simulated_requests: 0,
+            simulated_steps: 0,
+        }
+    }
+
+    /// Runs that can be made now, independent of each other; none when the question is answered.
+    /// Their runs must be [accepted](Self::accept) before more are asked for.
+    #[must_use]
+    pub fn next_jobs(&mut self) -> Vec<Job> {
+        while self.pending.is_empty() && self.stage != Stage::Done {
+            self.pending = self.compose();
+            if self.pending.is_empty() {
+                self.next_stage();
+            }
+        }
+        let job = |asked: &Asked| job_at(&self.setup, asked.rate_per_s, asked.replication as u32);
+        self.pending.iter().map(job).collect()
+    }
+
+    /// Take the runs of the jobs handed out last, in job order.
+    pub fn accept(&mut self, runs: &[Run]) {
+        let pending = std::mem::take(&mut self.pending);
+        for (asked, run) in pending.iter().zip(runs) {
+            self.runs_taken += 1;
+            self.simulated_requests += run.offered;
+            self.simulated_steps += run.steps;
+            self.learn(asked, run);
+        }
+    }
+
+    /// Runs taken, and about how many there will be.
+    #[must_use]
+    pub fn progress(&self) -> (u32, u32) {
+        // The ceiling, the knee, two points at the answer, and about eight halvings for the capacity
+        // and four for each end of its interval.
+        let first = KNEE_SHARES.len() as u32 + 11;
+        let others = if self.wanted > 1 { (first + 8) * self.wanted as u32 } else { 0 };
+        let about = first + others;
+        if self.stage == Stage::Done {
+            (self.runs_taken, self.runs_taken)
+        } else {
+            (self.runs_taken, about.max(self.runs_taken + 1))
+        }
+    }
+
+    /// The answer so far: from one replication after the first round, with intervals at the end.
+    #[must_use]
+    pub const fn answer(&self) -> Option<&PlanAnswer> {
+        self.answer.as_ref()
+    }
+
+    /// Whether the answer is the last.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// The replications of the current round.
+    fn round(&self) -> std::ops::Range<usize> {
+        self.settled..self.ceilings.len()
+    }
+
+    fn ask(&self, what: What, rate_per_s: f64) -> impl Iterator<Item = Asked> + use<> {
+        self.round().map(move |replication| Asked { what, replication, rate_per_s })
+    }
+
+    /// The runs that the current stage still wants.
+    fn compose(&self) -> Vec<Asked> {
+        match self.stage {
+            Stage::Ceiling if self.ceilings[self.settled] == 0.0 => {
+                let overload = OVERLOAD * fluid_of(&self.setup).ceiling_per_s();
+                self.ask(What::Ceiling, overload).collect()
+            }
+            Stage::Knee if self.knee.iter().any(|load| load.replications() == self.settled) => {
+                let rates = self.knee_rates.iter().enumerate();
+                rates.flat_map(|(index, &rate)| self.ask(What::Knee(index), rate)).collect()
+            }
+            Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0], ShareEnd::Value) => {
+                let rate_per_s = self.knee_rates[0] * IDLE_SHARE;
+                vec![Asked { what: What::Idle, replication: 0, rate_per_s }]
+            }
+            Stage::Capacity => self.compose_capacity(),
+            Stage::Points if self.at_answer.is_none() => self.compose_points(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Every replication at the rates that the searches ask about.
+    fn compose_capacity(&self) -> Vec<Asked> {
+        let mut asked = Vec::new();
+        for (index, search) in self.searches.iter().enumerate() {
+            if let Some(rate_per_s) = search.bisection.next_rate() {
+                let what = What::Capacity(index);
+                asked.extend((0..self.ceilings.len()).map(|replication| Asked {
+                    what,
+                    replication,
+                    rate_per_s,
+                }));
+            }
+        }
+        asked
+    }
+
+    /// Every replication at the planned load and at the capacity: both may have moved since the
+    /// earlier round.
+    fn compose_points(&self) -> Vec<Asked> {
+        let capacity = self.capacity();
+        let everyone = 0..self.ceilings.len();
+        let mut asked = Vec::new();
+        let planned = self.planned_rate(&capacity).map(|rate| (What::AtPlanned, rate));
+        for (what, rate_per_s) in planned.into_iter().chain([(What::AtCapacity, capacity.value)]) {
+            if rate_per_s > 0.0 {
+                asked.extend(everyone.clone().map(|replication| Asked {
+                    what,
+                    replication,
+                    rate_per_s,
+                }));
+            }
+        }
+        asked
+    }
+
+    fn learn(&mut self, asked: &Asked, run: &Run) {
+        match asked.what {
+            What::Ceiling => {
+                let measured = run.settled_throughput_per_s();
+                self.ceilings[asked.replication] =
+                    measured.unwrap_or_else(|| run.throughput_per_s());
+            }
+            What::Knee(index) => self.knee[index].add(run),
+            What::Idle => {
+                let mut idle = Load::default();
+                idle.add(run);
+                self.idle = Some(idle);
+            }
+            What::Capacity(index) => self.learn_share(index, run.slo_share()),
+            What::AtPlanned | What::AtCapacity => self.learn_point(asked, run),
+        }
+    }
+
+    /// A search moves on when it has heard every replication.
+    fn learn_share(&mut self, index: usize, share: f64) {
+        let (everyone, target) = (self.ceilings.len(), self.setup.slo.share);
+        let search = &mut self.searches[index];
+        search.shares.push(share);
+        if search.shares.len() == everyone {
+            let estimate = Estimate::of_mean(&search.shares);
+            search.bisection.accept(search.end.of(&estimate) >= target);
+            search.shares.clear();
+        }
+    }
+
+    fn learn_point(&mut self, asked: &Asked, run: &Run) {
+        let at = self.at_answer.get_or_insert_with(|| AtAnswer {
+            planned_per_s: None,
+            planned: Load::default(),
+            capacity_per_s: 0.0,
+            capacity: Load::default(),
+        });
+        if asked.what == What::AtPlanned {
+            at.planned_per_s = Some(asked.rate_per_s);
+            at.planned.add(run);
+        } else {
+            at.capacity_per_s = asked.rate_per_s;
+            at.capacity.add(run);
+        }
+    }
+
+    /// The current stage wants nothing more: draw its conclusion and go on.
+    fn next_stage(&mut self) {
+        self.stage = match self.stage {
+            Stage::Ceiling => {
+                if self.knee_rates.is_empty() {
+                    let ceiling = self.ceilings[0];
+                    self.knee_rates = KNEE_SHARES.iter().map(|share| share * ceiling).collect();
+                    self.knee = vec![Load::default(); KNEE_SHARES.len()];
+                }
+                Stage::Knee
+            }
+            Stage::Knee => Stage::Idle,
+            Stage::Idle if self.is_out_of_reach() => {
+                self.answer = Some(self.compose_answer());
+                Stage::Done
+            }
+            Stage::Idle => {
+                self.start_searches();
+                Stage::Capacity
+            }
+            Stage::Capacity => {
+                self.at_answer = None;
+                Stage::Points
+            }
+            Stage::Points => {
+                self.answer = Some(self.compose_answer());
+                self.next_round()
+            }
+            Stage::Done => Stage::Done,
+        };
+    }
+
+    fn next_round(&mut self) -> Stage {
+        self.settled = self.ceilings.len();
+        if self.settled >= self.wanted {
+            return Stage::Done;
+        }
+        self.ceilings.resize(self.wanted, 0.0);
+        Stage::Ceiling
+    }
+
+    fn start_searches(&mut self) {
+        let ceiling = self.ceiling().value;
+        let ends: &[ShareEnd] = if self.ceilings.len() == 1 {
+            &[ShareEnd::Value]
+        } else {
+            &[ShareEnd::Value, ShareEnd::Low, ShareEnd::High]
+        };
+        let search = |&end: &ShareEnd| {
+            let holds = self.knee.iter().map(|load| self.holds(load, end));
+            let sweep: Vec<(f64, bool)> = self.knee_rates.iter().copied().zip(holds).collect();
+            let tolerance = if end == ShareEnd::Value { TOLERANCE } else { END_TOLERANCE };
+            let bisection = Bisection::new(&sweep, ceiling, tolerance);
+            Search { end, bisection, shares: Vec::new() }
+        };
+        self.searches = ends.iter().map(search).collect();
+    }
+
+    fn holds(&self, load: &Load, end: ShareEnd) -> bool {
+        end.of(&load.slo_share()) >= self.setup.slo.share
+    }
+
+    /// Whether even an idle engine misses the target.
+    fn is_out_of_reach(&self) -> bool {
+        self.idle.as_ref().is_some_and(|idle| !self.holds(idle, ShareEnd::Value))
+    }
+
+    fn capacity(&self) -> Estimate {
+        let found = |end| {
+            let search = self.searches.iter().find(|search| search.end == end);
+            search.map(|search| search.bisection.found())
+        };
+        let value = found(ShareEnd::Value).unwrap_or(0.0);
+        Estimate {
+            value,
+            low: lesser(value, found(ShareEnd::Low).unwrap_or(value)),
+            high: greater(value, found(ShareEnd::High).unwrap_or(value)),
+        }
+    }
+
+    fn ceiling(&self) -> Estimate {
+        Estimate::of_mean(&self.ceilings).not_negative()
+    }
+
+    fn planned_rate(&self, capacity: &Estimate) -> Option<f64> {
+        let size = FleetSize::divide(self.rate_per_s, self.headroom, capacity)?;
+        Some(self.rate_per_s / size.with_headroom as f64)
+    }
+
+    fn compose_answer(&self) -> PlanAnswer {
+        let kv_capacity_tokens = self.setup.engine.kv_capacity_tokens;
+        let ceiling = self.ceiling();
+        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling.value);
+        let mut knee: Vec<LoadPoint> =
+            self.knee_rates.iter().zip(&self.knee).map(|(&rate, load)| point(rate, load)).collect();
+        let mut planned = None;
+        if let Some(at) = &self.at_answer {
+            planned = at.planned_per_s.map(|rate| point(rate, &at.planned));
+            knee.extend(planned);
+            if at.capacity_per_s > 0.0 {
+                knee.push(point(at.capacity_per_s, &at.capacity));
+            }
+        }
+        knee.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
+        knee.dedup_by(|a, b| a.rate_per_s == b.rate_per_s);
+        let capacity = (!self.is_out_of_reach()).then(|| self.capacity());
+        let size = capacity.and_then(|c| FleetSize::divide(self.rate_per_s, self.headroom, &c));
+        let verdict = match size {
+            Some(size) => Verdict::Sized(size),
+            None => out_of_reach::verdict(&self.setup, &fluid_of(&self.setup)),
+        };
+        PlanAnswer {
+            verdict,
+            rate_per_s: self.rate_per_s,
+            headroom: self.headroom,
+            capacity_per_s: capacity,
+            ceiling_per_s: Some(ceiling),
+            knee,
+            planned,
+            requests_that_fit: kv_capacity_tokens / self.setup.largest_request_tokens().max(1),
+            replications: self.ceilings.len() as u32,
+            requests: self.setup.workload.requests,
+            simulated_requests: self.simulated_requests,
+            simulated_steps: self.simulated_steps,
+        }
+    }
+}

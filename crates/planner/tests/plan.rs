@@ -1,0 +1,136 @@
+//! The plan of the preset, its intervals, and its refusals.
+
+use planner::{Job, Plan, PlanAnswer, Verdict, closed_form, run_inline};
+use scenario::Scenario;
+
+fn plan(set: &[(&str, &str)]) -> PlanAnswer {
+    let mut scenario = Scenario::preset();
+    for (key, value) in set {
+        scenario.set(key, value).expect("a valid setting");
+    }
+    match scenario.resolve() {
+        Ok(resolved) => run_inline(&mut Plan::new(&resolved)).expect("it runs").expect("an answer"),
+        Err(error) => PlanAnswer::impossible(&scenario, &error).expect("an impossible scenario"),
+    }
+}
+
+#[test]
+fn the_preset_needs_five_gpus_and_six_with_headroom() {
+    let answer = plan(&[]);
+    let capacity = answer.capacity_per_s.expect("a capacity");
+    // Four replications of a million requests put the long-run capacity at 22.3.
+    assert!(capacity.low <= 22.3 && 22.3 <= capacity.high, "{capacity:?}");
+    assert!(capacity.low < capacity.value && capacity.value < capacity.high);
+    assert!((21.8..23.9).contains(&capacity.value), "{capacity:?}");
+    let ceiling = answer.ceiling_per_s.expect("a ceiling");
+    // Published throughput under overload: 6,187 tok/s of 256-token outputs.
+    assert!((ceiling.value - 24.17).abs() < 0.15, "{ceiling:?}");
+    let Verdict::Sized(size) = answer.verdict else { panic!("{:?}", answer.verdict) };
+    assert_eq!((size.without_headroom, size.with_headroom), (5, 6));
+    let planned = answer.planned.expect("a planned load");
+    assert!((planned.rate_per_s - 100.0 / 6.0).abs() < 1e-12);
+    assert!(planned.slo_share.value > 0.999);
+    assert!(answer.knee.len() >= 13);
+    assert!(answer.knee.windows(2).all(|pair| pair[0].rate_per_s < pair[1].rate_per_s));
+    assert!(answer.knee.iter().all(|point| point.stable));
+}
+
+/// Jobs may run anywhere and in any order; only the order in which they are handed back counts.
+#[test]
+fn the_order_of_execution_does_not_matter() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    let mut forwards = Plan::new(&resolved);
+    let expected = run_inline(&mut forwards).expect("it runs");
+    let mut backwards = Plan::new(&resolved);
+    loop {
+        let jobs = backwards.next_jobs();
+        if jobs.is_empty() {
+            break;
+        }
+        let mut runs: Vec<_> = jobs.iter().rev().map(|job| job.run().expect("it runs")).collect();
+        runs.reverse();
+        backwards.accept(&runs);
+    }
+    assert_eq!(backwards.answer().cloned(), expected);
+}
+
+#[test]
+fn the_quick_answer_is_the_first_round_of_the_full_one() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    let quick = run_inline(&mut Plan::quick(&resolved)).expect("it runs").expect("an answer");
+    let mut full = Plan::new(&resolved);
+    while full.answer().is_none() {
+        let runs: Vec<_> =
+            full.next_jobs().iter().map(Job::run).collect::<Result<_, _>>().expect("they run");
+        full.accept(&runs);
+        let _ = full.next_jobs();
+    }
+    assert_eq!(full.answer(), Some(&quick));
+    assert_eq!(quick.replications, 1);
+    let (done, about) = full.progress();
+    assert!(done < about);
+}
+
+#[test]
+fn a_target_below_the_floor_is_out_of_reach_and_the_remedies_work() {
+    let answer = plan(&[("ttft", "20ms"), ("tpot", "4ms")]);
+    let Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } = answer.verdict else {
+        panic!("{:?}", answer.verdict)
+    };
+    assert!((ttft_floor_s - 0.032).abs() < 0.001);
+    assert!((tpot_floor_s - 0.005).abs() < 0.0002);
+    assert_eq!(answer.capacity_per_s, None);
+    let set: Vec<(&str, &str)> =
+        remedies.iter().map(|remedy| (remedy.key.as_str(), remedy.value.as_str())).collect();
+    assert_eq!(set.len(), 2);
+    assert!(matches!(plan(&set).verdict, Verdict::Sized(_)));
+}
+
+#[test]
+fn an_impossible_scenario_has_an_answer_with_remedies() {
+    let answer = plan(&[("model", "llama-3.1-70b")]);
+    let Verdict::DoesNotFit { remedies, .. } = &answer.verdict else {
+        panic!("{:?}", answer.verdict)
+    };
+    assert!(!remedies.is_empty());
+    let answer = plan(&[("kv.capacity_tokens", "1000")]);
+    assert!(matches!(answer.verdict, Verdict::NoRoom { needed_tokens: 1280, .. }));
+}
+
+#[test]
+fn the_closed_form_is_near_the_simulation() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    let closed = closed_form(&resolved);
+    assert_eq!(closed.gpus, Some(6));
+    // Optimistic by at most a tenth: see the field's documentation. The long-run capacity is 22.3.
+    let ratio = closed.capacity_per_s / 22.3;
+    assert!((1.0..1.1).contains(&ratio), "{ratio}");
+    assert!(closed.curve.len() > 20);
+    assert!(closed.curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+}
+
+#[test]
+fn odd_workloads_are_answered() {
+    for set in [
+        &[("out", "1")][..],
+        &[("in", "0")],
+        &[("in", "lognormal(700,1.2)"), ("out", "lognormal(180,0.9)"), ("arrivals", "gamma(0.3)")],
+        &[("sched.max_num_seqs", "1")],
+        &[("sched.max_num_batched_tokens", "128")],
+        &[("step.kind", "affine"), ("step.fixed_s", "0.02"), ("step.per_item_s", "0.0005")],
+        &[("sim.requests", "1")],
+        &[("ttft", "60s"), ("tpot", "500ms")],
+    ] {
+        let mut few = set.to_vec();
+        few.push(("sim.replications", "4"));
+        let answer = plan(&few);
+        match answer.verdict {
+            Verdict::Sized(size) => assert!(size.with_headroom >= size.without_headroom),
+            Verdict::OutOfReach { .. } => {}
+            other => panic!("{set:?}: {other:?}"),
+        }
+        for point in &answer.knee {
+            assert!(point.ttft_p99_s.value.is_finite() && point.goodput_per_s.value.is_finite());
+        }
+    }
+}
