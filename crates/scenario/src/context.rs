@@ -6,7 +6,6 @@ use crate::{
     field::{Field, field},
     notice::{Notice, NoticeKind},
     schema::{Scenario, StepKind},
-    writing,
 };
 
 /// A length that the model cannot take.
@@ -33,7 +32,7 @@ impl Scenario {
             let message = format!(
                 "{} Using {}.",
                 long.sentence(),
-                writing::spoken(long.context_tokens as f64)
+                quantity::editable(long.context_tokens as f64)
             );
             notices.push(Notice::new(long.field.key, &value, NoticeKind::Clamped, message));
         }
@@ -66,8 +65,8 @@ impl TooLong {
         format!(
             "{} {} is longer than this model’s {} tokens.",
             self.field.label,
-            writing::spoken(self.asked_tokens as f64),
-            writing::spoken(self.context_tokens as f64)
+            quantity::editable(self.asked_tokens as f64),
+            quantity::editable(self.context_tokens as f64)
         )
     }
 }

@@ -45,7 +45,8 @@ impl Scenario {
     pub fn from_json(text: &str) -> Result<Parsed, ScenarioError> {
         let pairs: Pairs = serde_json::from_str(text).map_err(|error| ScenarioError::Json {
             line: error.line(),
-            column: error.column(),
+            // Of a value of the wrong kind the parser says column 0.
+            column: error.column().max(1),
             problem: without_position(&error),
         })?;
         let mut reader = Reader::new("file");

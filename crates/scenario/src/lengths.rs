@@ -3,13 +3,11 @@
 use sim_core::{ArrivalProcess, LengthSpec};
 
 use crate::{
-    field::{Field, Measure},
-    reading::{self, Whole},
+    field::Field,
+    notice::quoted,
+    range::{self, Taken},
     writing,
 };
-
-/// Something that was written and had to be moved into its range: a sentence that says so.
-pub(crate) type Adjustments = Vec<String>;
 
 /// Sigma beyond this spreads lengths over more orders of magnitude than any traffic.
 const MOST_SIGMA: f64 = 5.0;
@@ -40,34 +38,40 @@ pub(crate) fn write_length(field: &Field, length: LengthSpec) -> String {
 ///
 /// # Errors
 ///
-/// What is wrong, as the end of a sentence that begins with the text.
-pub(crate) fn read_length(field: &Field, text: &str) -> Result<(LengthSpec, Adjustments), String> {
-    let mut adjustments = Vec::new();
+/// What is wrong, as a clause that names the text.
+pub(crate) fn read_length(field: &Field, text: &str) -> Result<Taken<LengthSpec>, String> {
     let Some((name, parts)) = call(text) else {
-        let tokens = whole_within(field, text, &mut adjustments)?;
-        return Ok((LengthSpec::Fixed { tokens }, adjustments));
+        let (tokens, said) = range::whole(field, text)?;
+        return Ok((LengthSpec::Fixed { tokens }, said));
     };
     if name != "lognormal" {
-        return Err("is not a spread that is known".to_owned());
+        return Err(format!("{} is not a length", quoted(text)));
     }
     let (median, sigma) = match parts[..] {
         [median, sigma] | [median, sigma, _, _] => (median, sigma),
-        _ => return Err("needs a median and a sigma, or these and two bounds".to_owned()),
+        _ => {
+            let problem = "needs a median and a sigma, or these and two bounds";
+            return Err(format!("{} {problem}", quoted(text)));
+        }
     };
     let least = if field.min < 1.0 { 1.0 } else { field.min };
-    let median_tokens = real_within(median, "the median", (least, field.max), &mut adjustments)?;
-    let sigma = real_within(sigma, "sigma", (0.0, MOST_SIGMA), &mut adjustments)?;
+    let (median_tokens, mut said) = range::plain(median, "the median", (least, field.max))?;
+    let (sigma, more) = range::plain(sigma, "sigma", (0.0, MOST_SIGMA))?;
+    said.extend(more);
     let (min_tokens, max_tokens) = match parts[..] {
-        [_, _, min, max] => (
-            whole_within(field, min, &mut adjustments)?,
-            whole_within(field, max, &mut adjustments)?,
-        ),
+        [_, _, min, max] => {
+            let (min_tokens, more) = range::whole(field, min)?;
+            said.extend(more);
+            let (max_tokens, more) = range::whole(field, max)?;
+            said.extend(more);
+            (min_tokens, max_tokens)
+        }
         _ => usual_bounds(field, median_tokens, sigma),
     };
     if min_tokens > max_tokens {
-        return Err("has a lower bound above its upper bound".to_owned());
+        return Err(format!("{} has its lower bound above its upper bound", quoted(text)));
     }
-    Ok((LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens }, adjustments))
+    Ok((LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens }, said))
 }
 
 /// The same spread around another median; its bounds follow if they were the usual ones.
@@ -96,27 +100,21 @@ pub(crate) fn write_arrivals(arrivals: ArrivalProcess) -> String {
 ///
 /// # Errors
 ///
-/// What is wrong, as the end of a sentence that begins with the text.
-pub(crate) fn read_arrivals(
-    field: &Field,
-    text: &str,
-) -> Result<(ArrivalProcess, Adjustments), String> {
-    let mut adjustments = Vec::new();
+/// What is wrong, as a clause that names the text.
+pub(crate) fn read_arrivals(field: &Field, text: &str) -> Result<Taken<ArrivalProcess>, String> {
     let plain = text.trim().to_lowercase();
-    let process = match (plain.as_str(), call(text)) {
-        ("poisson", _) => ArrivalProcess::Poisson,
-        ("even", _) => ArrivalProcess::Even,
+    match (plain.as_str(), call(text)) {
+        ("poisson", _) => Ok((ArrivalProcess::Poisson, Vec::new())),
+        ("even", _) => Ok((ArrivalProcess::Even, Vec::new())),
         (_, Some((name, parts))) if name == "gamma" => {
             let [shape] = parts[..] else {
-                return Err("needs one number, its shape".to_owned());
+                return Err(format!("{} needs one number, its shape", quoted(text)));
             };
-            let range = (field.min, field.max);
-            let shape = real_within(shape, "the shape", range, &mut adjustments)?;
-            ArrivalProcess::Gamma { shape }
+            let (shape, said) = range::plain(shape, "the shape", (field.min, field.max))?;
+            Ok((ArrivalProcess::Gamma { shape }, said))
         }
-        _ => return Err("is not a pattern that is known".to_owned()),
-    };
-    Ok((process, adjustments))
+        _ => Err(format!("{} is not a pattern of arrivals", quoted(text))),
+    }
 }
 
 /// Bounds where none are given: from one token to the length that one in a thousand exceeds.
@@ -131,57 +129,4 @@ fn call(text: &str) -> Option<(String, Vec<&str>)> {
     let (name, rest) = text.trim().split_once('(')?;
     let inside = rest.strip_suffix(')').unwrap_or(rest);
     Some((name.trim().to_lowercase(), inside.split(',').collect()))
-}
-
-fn whole_within(field: &Field, text: &str, said: &mut Adjustments) -> Result<u64, String> {
-    let (min, max) = (field.min as u64, field.max as u64);
-    let (tokens, sentence) = match reading::whole(text)? {
-        Whole::Exact(tokens) if tokens > max => (max, beyond(field, field.max)),
-        Whole::Exact(tokens) if tokens < min => (min, beyond(field, field.min)),
-        Whole::Exact(tokens) => return Ok(tokens),
-        Whole::Other(value) if value > field.max => (max, beyond(field, field.max)),
-        Whole::Other(value) if value < field.min => (min, beyond(field, field.min)),
-        Whole::Other(value) => {
-            let tokens = libm::round(value);
-            (
-                tokens as u64,
-                format!("{} counts whole tokens. Using {}.", field.label, writing::spoken(tokens)),
-            )
-        }
-    };
-    said.push(sentence);
-    Ok(tokens)
-}
-
-/// “Most we simulate is 10,000 req/s. Using 10,000.”
-pub(crate) fn beyond(field: &Field, end: f64) -> String {
-    let most = if end == field.max { "Most" } else { "Least" };
-    let number = writing::spoken(end);
-    let unit = match field.unit {
-        "" => String::new(),
-        "%" => "\u{202f}%".to_owned(),
-        unit => format!("\u{202f}{unit}"),
-    };
-    format!("{most} we simulate is {number}{unit}. Using {number}.")
-}
-
-fn real_within(
-    text: &str,
-    what: &str,
-    (min, max): (f64, f64),
-    said: &mut Adjustments,
-) -> Result<f64, String> {
-    let value =
-        reading::real(text, Measure::Share).map_err(|_| format!("needs a number for {what}"))?;
-    let end = if value < min {
-        min
-    } else if value > max {
-        max
-    } else {
-        return Ok(value);
-    };
-    let most = if value > max { "Most" } else { "Least" };
-    let number = writing::spoken(end);
-    said.push(format!("{most} we simulate for {what} is {number}. Using {number}."));
-    Ok(end)
 }

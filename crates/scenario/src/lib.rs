@@ -17,6 +17,7 @@ mod json;
 mod lengths;
 mod link;
 mod notice;
+mod range;
 mod reader;
 mod reading;
 mod resolve;

@@ -79,9 +79,9 @@ fn take(reader: &mut Reader, piece: &str) -> Result<(), Notice> {
     }
     if let (false, Some(field)) = (piece.contains('='), field(key)) {
         let message = format!(
-            "{}: {} has no “=” and no value. Give for example {key}={}.",
-            field.label,
+            "{} has no “=” and no value. For “{}” give for example {key}={}.",
             quoted(key),
+            field.label,
             field.example
         );
         return Err(Notice::new(key, "", NoticeKind::Invalid, message));

@@ -1,6 +1,15 @@
-//! Texts to numbers.
+//! Texts to numbers, in the unit in which a scenario keeps them.
+//!
+//! Units and suffixes are `quantity`'s. Here is only what makes links come back to the bit: powers
+//! of ten between the written and the kept unit are put into the decimal text, so that there is one
+//! rounding and not two.
 
-use crate::field::Measure;
+use quantity::Unit;
+
+use crate::{notice::quoted, writing};
+
+/// Longest text that is looked at: the longest that is ever written has fewer than 100 letters.
+const LONGEST: usize = 120;
 
 /// A whole number as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,47 +20,50 @@ pub(crate) enum Whole {
     Other(f64),
 }
 
-/// Read a real number, with a unit if one is given, into the unit in which it is kept.
-///
-/// # Errors
-///
-/// What is wrong, as the end of a sentence that begins with the text.
-pub(crate) fn real(text: &str, measure: Measure) -> Result<f64, String> {
-    let written = Written::split(text)?;
-    let unit = written.unit.to_lowercase();
-    let shift = match measure {
-        Measure::Percent if unit.is_empty() => {
-            // A bare number above one can only be a percentage.
-            let bare = written.value(0)?;
-            if bare > 1.0 { -2 } else { 0 }
-        }
-        _ => {
-            unit_shift(&unit, measure).ok_or_else(|| format!("has the unit “{}”", written.unit))?
-        }
-    };
-    written.value(shift)
+/// Powers of ten from the kept unit to the written one: times are kept in seconds, shares of one.
+pub(crate) const fn shift(unit: Unit) -> i32 {
+    match unit {
+        Unit::Milliseconds => 3,
+        Unit::Percent => 2,
+        _ => 0,
+    }
 }
 
-/// Read a whole number of pieces, requests or tokens.
+/// Read a real number written in `unit`, or in another unit that it names.
 ///
 /// # Errors
 ///
-/// What is wrong, as the end of a sentence that begins with the text.
-pub(crate) fn whole(text: &str) -> Result<Whole, String> {
-    let written = Written::split(text)?;
-    let piece = ["", "tokens", "token", "tok", "requests", "sequences", "runs"];
-    let shift = match written.unit.to_lowercase().as_str() {
-        "k" => 3,
-        "m" => 6,
-        unit if piece.contains(&unit) => 0,
-        _ => return Err(format!("has the unit “{}”", written.unit)),
+/// What is wrong, as a clause that names the text.
+pub(crate) fn real(text: &str, unit: Unit) -> Result<f64, String> {
+    if text.chars().count() > LONGEST {
+        return Err(format!("{} is too long", quoted(text)));
+    }
+    let written = parsed(text, unit)?;
+    let kept = match unit {
+        Unit::Milliseconds => parsed(text, Unit::Seconds)?,
+        Unit::Percent => parsed(text, Unit::Share)?,
+        _ => return Ok(written),
     };
-    if shift == 0
-        && let Ok(exact) = written.digits.parse()
-    {
+    let takes_written = match unit {
+        // A bare number reads the same in both, and means milliseconds.
+        Unit::Milliseconds => written == kept || text.trim_end().to_lowercase().ends_with("ms"),
+        // A bare number up to one reads the same in both, and means a share.
+        _ => written != kept,
+    };
+    Ok(if takes_written { writing::shifted(written, -shift(unit)) } else { kept })
+}
+
+/// Read a whole number of tokens or other pieces.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn whole(text: &str, unit: Unit) -> Result<Whole, String> {
+    // Seeds have more digits than a float holds.
+    if let Ok(exact) = text.trim().parse() {
         return Ok(Whole::Exact(exact));
     }
-    let value = written.value(shift)?;
+    let value = real(text, unit)?;
     // Below 2^53 every whole float is exactly that number.
     if (0.0..9e15).contains(&value) && libm::trunc(value) == value {
         return Ok(Whole::Exact(value as u64));
@@ -59,74 +71,6 @@ pub(crate) fn whole(text: &str) -> Result<Whole, String> {
     Ok(Whole::Other(value))
 }
 
-/// A number and what follows it.
-struct Written {
-    digits: String,
-    unit: String,
-}
-
-impl Written {
-    fn split(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        let mut end = 0;
-        let mut previous = ' ';
-        for (at, c) in text.char_indices() {
-            let sign = matches!(c, '+' | '-' | '−') && (at == 0 || matches!(previous, 'e' | 'E'));
-            let rest = &text[at + c.len_utf8()..];
-            let exponent = matches!(c, 'e' | 'E')
-                && end > 0
-                && rest.trim_start_matches(['+', '-']).starts_with(|d: char| d.is_ascii_digit());
-            if !(c.is_ascii_digit() || matches!(c, '.' | ',') || sign || exponent) {
-                break;
-            }
-            end = at + c.len_utf8();
-            previous = c;
-        }
-        let digits: String = text[..end].replace(',', "").replace('−', "-");
-        if !digits.contains(|c: char| c.is_ascii_digit()) {
-            return Err("is not a number".to_owned());
-        }
-        Ok(Self { digits, unit: text[end..].trim().to_owned() })
-    }
-
-    /// The number times a power of ten, rounded once: the power is put into the text.
-    fn value(&self, shift: i32) -> Result<f64, String> {
-        let (digits, exponent) = match self.digits.split_once(['e', 'E']) {
-            Some((digits, exponent)) => (digits, exponent.parse::<i32>()),
-            None => (self.digits.as_str(), Ok(0)),
-        };
-        let exponent = exponent.map_err(|_| "is not a number that can be computed with")?;
-        let value: f64 = format!("{digits}e{}", exponent.saturating_add(shift))
-            .parse()
-            .map_err(|_| "is not a number")?;
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err("is not a number that can be computed with".to_owned())
-        }
-    }
-}
-
-/// Power of ten from what is written to what is kept; `None` for a wrong unit.
-fn unit_shift(unit: &str, measure: Measure) -> Option<i32> {
-    match (measure, unit) {
-        (Measure::Milliseconds, "") => Some(-3),
-        (Measure::Milliseconds | Measure::Seconds, "ms") => Some(-3),
-        (Measure::Milliseconds | Measure::Seconds, "us" | "µs") => Some(-6),
-        (Measure::Milliseconds | Measure::Seconds, "s") => Some(0),
-        (Measure::Percent | Measure::Share, "%") => Some(-2),
-        (Measure::Rate, "req/s" | "rps" | "/s" | "qps") => Some(0),
-        (Measure::Parameters, "b") => Some(9),
-        (Measure::Bytes, "gb") => Some(9),
-        (Measure::Bytes, "b") => Some(0),
-        (Measure::BytesPerSecond, "tb/s") => Some(12),
-        (Measure::BytesPerSecond, "gb/s") => Some(9),
-        (Measure::FlopsPerSecond, "tflops" | "tflop/s") => Some(12),
-        (_, "") => Some(0),
-        (_, "k") => Some(3),
-        (_, "m") => Some(6),
-        (_, "g") => Some(9),
-        (_, "t") => Some(12),
-        _ => None,
-    }
+fn parsed(text: &str, unit: Unit) -> Result<f64, String> {
+    quantity::parse(text, unit).map_err(|error| error.to_string())
 }

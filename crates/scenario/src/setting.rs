@@ -1,16 +1,20 @@
 //! One setting at a time: reading it, changing it, and saying why a change was not taken as written.
 
+use quantity::Unit;
+use sim_core::LengthSpec;
+
 use crate::{
-    field::{Access, FIELDS, Field, Measure, field},
+    field::{Access, FIELDS, Field, field},
     lengths,
     notice::{Notice, NoticeKind, quoted},
-    reading::{self, Whole},
+    range::{self, Taken},
+    reading,
     schema::{Scenario, StepKind},
     writing,
 };
 
 /// Word that returns an optional setting to what the catalogue gives.
-const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 impl Scenario {
     /// Change one setting, with units as a person writes them: `rate`, `1.5k`; `ttft`, `0.5 s`.
@@ -23,25 +27,10 @@ impl Scenario {
     /// If no setting has that key or the value cannot be used. The scenario is then as before; the
     /// notice names the field, the value and the remedy.
     pub fn set(&mut self, key: &str, value: &str) -> Result<Vec<Notice>, Notice> {
-        let key = key.trim();
-        let Some(field) = field(key) else { return Err(unknown_key(key, value)) };
-        let text = value.trim();
-        if text.is_empty() {
-            return Err(self.invalid(field, value, "has no value"));
-        }
-        if field.is_optional() && text.eq_ignore_ascii_case(AUTO) {
-            self.clear(field);
-            return Ok(Vec::new());
-        }
-        let sentences = self.put(field, text).map_err(|problem| match problem {
-            Problem::Value(problem) => self.invalid(field, value, &problem),
-            Problem::Name(message) => Notice::new(
-                field.key,
-                value,
-                NoticeKind::Invalid,
-                format!("{message} Still using {}.", self.spoken(field)),
-            ),
-        })?;
+        let Some(field) = field(key.trim()) else { return Err(unknown_key(key.trim(), value)) };
+        let sentences = self
+            .put(field, value.trim())
+            .map_err(|problem| self.invalid(field, value, &problem))?;
         let clamped = |message| Notice::new(field.key, value, NoticeKind::Clamped, message);
         Ok(sentences.into_iter().map(clamped).collect())
     }
@@ -58,24 +47,20 @@ impl Scenario {
     #[must_use]
     pub fn number(&self, key: &str) -> Option<f64> {
         let field = field(key)?;
-        let shown = |value: f64, measure: Measure| match measure.shift() {
-            0 => Some(value),
-            shift => writing::decimal(value, shift).parse().ok(),
+        let kept = match &field.access {
+            Access::Real { get, .. } => get(self),
+            Access::OptionalReal { get, .. } => get(self)?,
+            Access::Whole { get, .. } => get(self) as f64,
+            Access::OptionalWhole { get, .. } => get(self)? as f64,
+            Access::Length { get, .. } => match get(self) {
+                LengthSpec::Fixed { tokens } => tokens as f64,
+                LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
+            },
+            Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind => return None,
         };
-        match &field.access {
-            Access::Real { measure, get, .. } => shown(get(self)?, *measure),
-            Access::OptionalReal { measure, member } => {
-                shown((*member(&mut self.clone()))?, *measure)
-            }
-            Access::Whole { get, .. } => get(self).map(|value| value as f64),
-            Access::OptionalWhole { member } => {
-                (*member(&mut self.clone())).map(|value| value as f64)
-            }
-            Access::Length { get, .. } => Some(match get(self) {
-                sim_core::LengthSpec::Fixed { tokens } => tokens as f64,
-                sim_core::LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
-            }),
-            Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind => None,
+        match reading::shift(field.quantity) {
+            0 => Some(kept),
+            shift => Some(writing::shifted(kept, shift)),
         }
     }
 
@@ -87,199 +72,148 @@ impl Scenario {
     /// As [`Scenario::set`].
     pub fn set_number(&mut self, key: &str, value: f64) -> Result<Vec<Notice>, Notice> {
         let text = writing::decimal(value, 0);
-        match field(key) {
-            Some(field) if value.is_finite() => match &field.access {
-                Access::Length { get, .. } => {
-                    let length = lengths::with_median(field, get(self), value);
-                    self.set(key, &lengths::write_length(field, length))
-                }
-                Access::Real { measure: Measure::Percent, .. } => {
-                    self.set(key, &format!("{text}%"))
-                }
-                _ => self.set(key, &text),
-            },
+        let Some(field) = field(key).filter(|_| value.is_finite()) else {
+            return self.set(key, &text);
+        };
+        match &field.access {
+            Access::Length { get, .. } => {
+                let length = lengths::with_median(field, get(self), value);
+                self.set(key, &lengths::write_length(field, length))
+            }
+            // A bare number up to one would be read as a share.
+            _ if field.quantity == Unit::Percent => self.set(key, &format!("{text}%")),
             _ => self.set(key, &text),
         }
     }
 
     pub(crate) fn text(&self, field: &Field) -> Option<String> {
+        let real = |value| write_real(value, field.quantity);
         match &field.access {
             Access::Model => Some(self.model.clone()),
             Access::Gpu => Some(self.gpu.clone()),
             Access::Arrivals => Some(lengths::write_arrivals(self.arrivals)),
-            Access::StepKind => self.step.kind.map(|kind| {
-                match kind {
-                    StepKind::Roofline => "roofline",
-                    StepKind::Affine => "affine",
-                }
-                .to_owned()
-            }),
+            Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
             Access::Length { get, .. } => Some(lengths::write_length(field, get(self))),
-            Access::Real { measure, get, .. } => get(self).map(|value| write_real(value, *measure)),
-            Access::OptionalReal { measure, member } => {
-                member(&mut self.clone()).map(|value| write_real(value, *measure))
-            }
-            Access::Whole { get, .. } => get(self).map(|value| value.to_string()),
-            Access::OptionalWhole { member } => {
-                member(&mut self.clone()).map(|value| value.to_string())
-            }
-        }
-    }
-
-    fn clear(&mut self, field: &Field) {
-        match &field.access {
-            Access::StepKind => self.step.kind = None,
-            Access::OptionalReal { member, .. } => *member(self) = None,
-            Access::OptionalWhole { member } => *member(self) = None,
-            _ => {}
+            Access::Real { get, .. } => Some(real(get(self))),
+            Access::OptionalReal { get, .. } => get(self).map(real),
+            Access::Whole { get, .. } => Some(get(self).to_string()),
+            Access::OptionalWhole { get, .. } => get(self).map(|value| value.to_string()),
         }
     }
 
     /// Take a value in; returns the sentences about what was moved into range.
     fn put(&mut self, field: &Field, text: &str) -> Result<Vec<String>, Problem> {
+        if text.is_empty() {
+            return Err(Problem::Value("There is no value".to_owned()));
+        }
+        let auto = text.eq_ignore_ascii_case(AUTO);
         match &field.access {
-            Access::Model => {
-                self.model = slug(text, |catalog, name| {
-                    catalog.model(name).map(|model| model.slug.clone())
-                })?;
-            }
-            Access::Gpu => {
-                self.gpu =
-                    slug(text, |catalog, name| catalog.gpu(name).map(|gpu| gpu.slug.clone()))?;
-            }
+            Access::Model => self.model = slug(text, "model")?,
+            Access::Gpu => self.gpu = slug(text, "GPU")?,
+            Access::StepKind if auto => self.step.kind = None,
+            Access::StepKind => self.step.kind = Some(StepKind::read(text)?),
+            Access::OptionalReal { put, .. } if auto => put(self, None),
+            Access::OptionalWhole { put, .. } if auto => put(self, None),
             Access::Arrivals => {
-                let (arrivals, said) = lengths::read_arrivals(field, text)?;
-                self.arrivals = arrivals;
-                return Ok(said);
-            }
-            Access::StepKind => {
-                self.step.kind = Some(match text.to_lowercase().as_str() {
-                    "roofline" => StepKind::Roofline,
-                    "affine" => StepKind::Affine,
-                    _ => return Err("is not a model of the step time".to_owned().into()),
-                });
+                return Ok(self.taken(lengths::read_arrivals(field, text)?, |s, v| s.arrivals = v));
             }
             Access::Length { put, .. } => {
-                let (length, said) = lengths::read_length(field, text)?;
-                put(self, length);
-                return Ok(said);
+                return Ok(self.taken(lengths::read_length(field, text)?, put));
             }
-            Access::Real { measure, put, .. } => {
-                let (value, said) = real_within(field, *measure, text)?;
-                put(self, value);
-                return Ok(said);
+            Access::Real { put, .. } => return Ok(self.taken(range::real(field, text)?, put)),
+            Access::Whole { put, .. } => return Ok(self.taken(range::whole(field, text)?, put)),
+            Access::OptionalReal { put, .. } => {
+                return Ok(self.taken(range::real(field, text)?, |s, v| put(s, Some(v))));
             }
-            Access::OptionalReal { measure, member } => {
-                let (value, said) = real_within(field, *measure, text)?;
-                *member(self) = Some(value);
-                return Ok(said);
-            }
-            Access::Whole { put, .. } => {
-                let (value, said) = whole_within(field, text)?;
-                put(self, value);
-                return Ok(said);
-            }
-            Access::OptionalWhole { member } => {
-                let (value, said) = whole_within(field, text)?;
-                *member(self) = Some(value);
-                return Ok(said);
+            Access::OptionalWhole { put, .. } => {
+                return Ok(self.taken(range::whole(field, text)?, |s, v| put(s, Some(v))));
             }
         }
         Ok(Vec::new())
     }
 
-    fn invalid(&self, field: &Field, value: &str, problem: &str) -> Notice {
-        let message = format!(
-            "{}: {} {problem}. Give for example {}. Still using {}.",
-            field.label,
-            quoted(value),
-            field.example,
-            self.spoken(field)
-        );
-        Notice::new(field.key, value, NoticeKind::Invalid, message)
+    fn taken<T>(
+        &mut self,
+        (value, sentences): Taken<T>,
+        put: impl Fn(&mut Self, T),
+    ) -> Vec<String> {
+        put(self, value);
+        sentences
     }
 
-    fn spoken(&self, field: &Field) -> String {
-        self.text(field).unwrap_or_else(|| "the catalogue’s figure".to_owned())
+    /// The notice about a value that cannot be used: field, value and remedy.
+    fn invalid(&self, field: &Field, value: &str, problem: &Problem) -> Notice {
+        let kept = match self.text(field) {
+            Some(current) => format!("Still using {current}."),
+            None => "The setting is as it was.".to_owned(),
+        };
+        let message = match problem {
+            Problem::Name(sentence) => format!("{sentence} {kept}"),
+            Problem::Value(clause) => format!(
+                "{clause}. For “{}” give for example {}. {kept}",
+                field.label, field.example
+            ),
+        };
+        let one_line = message.replace(|c: char| c.is_control(), " ");
+        Notice::new(field.key, value, NoticeKind::Invalid, one_line)
     }
 }
 
 /// Why a value was not taken.
 enum Problem {
-    /// The end of a sentence that begins with the value.
+    /// A clause that names the value.
     Value(String),
-    /// A whole sentence about a name that the catalogue does not have.
+    /// A sentence about a name that the catalogue does not have, remedy included.
     Name(String),
 }
 
 impl From<String> for Problem {
-    fn from(problem: String) -> Self {
-        Self::Value(problem)
+    fn from(clause: String) -> Self {
+        Self::Value(clause)
     }
 }
 
-fn slug(
-    text: &str,
-    find: impl Fn(&catalog::Catalog, &str) -> Result<String, catalog::NotFound>,
-) -> Result<String, Problem> {
-    let catalog = catalog::builtin().map_err(|error| Problem::Name(format!("{error}.")))?;
-    find(catalog, text).map_err(|error| {
-        let shown = catalog::NotFound {
-            name: quoted(text).trim_matches(['“', '”']).to_owned(),
-            ..error
-        };
-        let end = if shown.suggestions.is_empty() { "." } else { "" };
-        let mut message = format!("{shown}{end}");
-        if let Some(first) = message.get_mut(..1) {
-            first.make_ascii_uppercase();
+impl StepKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Roofline => "roofline",
+            Self::Affine => "affine",
         }
-        Problem::Name(message)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        [Self::Roofline, Self::Affine]
+            .into_iter()
+            .find(|kind| kind.word().eq_ignore_ascii_case(text))
+            .ok_or_else(|| format!("{} is not a model of the step time", quoted(text)))
+    }
+}
+
+/// The slug of a model or a GPU, from its slug or an alias.
+fn slug(text: &str, what: &str) -> Result<String, Problem> {
+    let catalog = catalog::builtin().map_err(|error| Problem::Name(format!("{error}.")))?;
+    let found = if what == "model" {
+        catalog.model(text).map(|model| model.slug.clone())
+    } else {
+        catalog.gpu(text).map(|gpu| gpu.slug.clone())
+    };
+    found.map_err(|error| {
+        let name = quoted(text);
+        Problem::Name(format!("No {what} called {name}{}", or_choose(&error.suggestions)))
     })
 }
 
-fn write_real(value: f64, measure: Measure) -> String {
-    match measure {
-        Measure::Milliseconds => format!("{}ms", writing::decimal(value, 3)),
-        // A bare number up to one is read as a share, so that up to one per cent is written as one.
-        Measure::Percent if value > 0.01 => writing::decimal(value, 2),
-        _ => writing::decimal(value, 0),
+/// The end of a sentence about a name that the catalogue does not have.
+pub(crate) fn or_choose(suggestions: &[String]) -> String {
+    match suggestions {
+        [] => ". Choose one from the catalogue, or give its numbers.".to_owned(),
+        [only] => format!("; did you mean “{only}”?"),
+        [first, second, ..] => format!("; did you mean “{first}” or “{second}”?"),
     }
-}
-
-fn real_within(field: &Field, measure: Measure, text: &str) -> Result<(f64, Vec<String>), String> {
-    let value = reading::real(text, measure)?;
-    let kept = |end: f64| writing::decimal(end, -measure.shift()).parse().unwrap_or(end);
-    for (end, is_beyond) in
-        [(field.min, value < kept(field.min)), (field.max, value > kept(field.max))]
-    {
-        if is_beyond {
-            return Ok((kept(end), vec![lengths::beyond(field, end)]));
-        }
-    }
-    // Zero has no sign here.
-    Ok((value + 0.0, Vec::new()))
-}
-
-fn whole_within(field: &Field, text: &str) -> Result<(u64, Vec<String>), String> {
-    let value = match reading::whole(text)? {
-        Whole::Exact(value) if value > field.max as u64 => f64::INFINITY,
-        Whole::Exact(value) if value < field.min as u64 => f64::NEG_INFINITY,
-        Whole::Exact(value) => return Ok((value, Vec::new())),
-        Whole::Other(value) => value,
-    };
-    if value > field.max {
-        return Ok((field.max as u64, vec![lengths::beyond(field, field.max)]));
-    }
-    if value < field.min {
-        return Ok((field.min as u64, vec![lengths::beyond(field, field.min)]));
-    }
-    let rounded = libm::round(value);
-    let said = format!("{} is a whole number. Using {}.", field.label, writing::spoken(rounded));
-    Ok((rounded as u64, vec![said]))
 }
 
 /// The notice about a key that no setting has.
-pub(crate) fn unknown_key(key: &str, value: &str) -> Notice {
+fn unknown_key(key: &str, value: &str) -> Notice {
     let keys = FIELDS.iter().map(|field| field.key);
     let message = match catalog::nearest(key, keys, 1).first() {
         Some(near) => format!("Unknown key {}; did you mean “{near}”?", quoted(key)),
@@ -289,4 +223,19 @@ pub(crate) fn unknown_key(key: &str, value: &str) -> Notice {
         None => format!("Unknown key {}. It is not used.", quoted(key)),
     };
     Notice::new(key, value, NoticeKind::Unknown, message)
+}
+
+/// A real number as links write it, such that it reads back to the same bits.
+fn write_real(value: f64, unit: Unit) -> String {
+    let (written, exact) = match unit {
+        Unit::Milliseconds => (
+            format!("{}ms", writing::decimal(value, 3)),
+            format!("{}s", writing::decimal(value, 0)),
+        ),
+        // A bare number up to one is read as a share, so that up to one per cent is written as one.
+        Unit::Percent if value > 0.01 => (writing::decimal(value, 2), writing::decimal(value, 0)),
+        _ => return writing::decimal(value, 0),
+    };
+    // Of numbers with sixteen and more digits some have no decimal neighbour in the written unit.
+    if reading::real(&written, unit) == Ok(value) { written } else { exact }
 }

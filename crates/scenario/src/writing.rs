@@ -12,7 +12,7 @@ pub(crate) fn decimal(value: f64, shift: i32) -> String {
     };
     let digits = mantissa.replace('.', "");
     let positional = match exponent {
-        _ if value == 0.0 => "0".to_owned(),
+        _ if value == 0.0 => return "0".to_owned(),
         -5..0 => format!("0.{}{digits}", "0".repeat((-exponent - 1) as usize)),
         0..9 => {
             let before = exponent as usize + 1;
@@ -27,24 +27,58 @@ pub(crate) fn decimal(value: f64, shift: i32) -> String {
     format!("{sign}{positional}")
 }
 
-/// A number in a sentence, thousands set apart by commas.
-pub(crate) fn spoken(value: f64) -> String {
-    let text = if value.abs() < 1e15 { format!("{value}") } else { decimal(value, 0) };
-    let (whole, rest) = text.split_at(text.find(['.', 'e']).unwrap_or(text.len()));
-    let digits = whole.trim_start_matches('-');
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    let sign = if whole.starts_with('-') { "−" } else { "" };
-    format!("{sign}{grouped}{rest}")
+/// The float nearest to `value · 10^shift`, by its shortest decimal text.
+pub(crate) fn shifted(value: f64, shift: i32) -> f64 {
+    decimal(value, shift).parse().unwrap_or(value)
 }
 
-/// Decimal gigabytes, as vendors count: `80 GB`, `15.2 GB`.
+/// Decimal gigabytes, as vendors count: “80 GB”.
 pub(crate) fn gigabytes(bytes: f64) -> String {
-    let tenths = libm::round(bytes / 1e8) / 10.0;
-    format!("{tenths}\u{202f}GB")
+    quantity::format(bytes / 1e9, quantity::Unit::Gigabytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_short_and_positional_where_people_read_them() {
+        for (value, shift, text) in [
+            (0.0, 0, "0"),
+            (-0.0, 3, "0"),
+            (1.0, 3, "1000"),
+            (0.04, 3, "40"),
+            (0.0255, 3, "25.5"),
+            (0.99, 2, "99"),
+            (0.07, 2, "7"),
+            (0.9999, 2, "99.99"),
+            (0.0005, 0, "0.0005"),
+            (0.000_05, 0, "0.00005"),
+            (0.000_005, 0, "5e-6"),
+            (57_344.0, 0, "57344"),
+            (959_123_000.0, 0, "959123000"),
+            (15.2e9, 0, "1.52e10"),
+            (989e12, 0, "9.89e14"),
+            (-12.5, 0, "-12.5"),
+        ] {
+            assert_eq!(decimal(value, shift), text);
+        }
+        assert_eq!(decimal(f64::NAN, 0), "NaN");
+        assert_eq!(decimal(f64::INFINITY, 3), "inf");
+        assert_eq!(gigabytes(15.2e9), "15.2\u{202f}GB");
+    }
+
+    #[test]
+    fn without_a_shift_every_float_reads_back() {
+        let mut bits = 1u64;
+        for _ in 0..20_000 {
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let value = f64::from_bits(bits);
+            if value.is_finite() && value != 0.0 {
+                assert_eq!(decimal(value, 0).parse(), Ok(value));
+            }
+        }
+    }
 }

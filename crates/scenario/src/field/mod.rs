@@ -3,6 +3,7 @@
 mod slider;
 mod table;
 
+use quantity::Unit;
 use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
@@ -19,6 +20,8 @@ pub struct Field {
     pub label: &'static str,
     /// Unit in which the range and the slider are given; empty for words and plain numbers.
     pub unit: &'static str,
+    /// The same for the number formatter, and for reading what is typed.
+    pub quantity: Unit,
     /// One sentence of help.
     pub help: &'static str,
     /// What one may write, for messages and help.
@@ -71,36 +74,13 @@ pub(crate) enum Access {
     /// Number of tokens with its spread.
     Length { get: fn(&Scenario) -> LengthSpec, put: fn(&mut Scenario, LengthSpec) },
     /// A real number.
-    Real { measure: Measure, get: fn(&Scenario) -> Option<f64>, put: fn(&mut Scenario, f64) },
+    Real { get: fn(&Scenario) -> f64, put: fn(&mut Scenario, f64) },
     /// A whole number.
-    Whole { get: fn(&Scenario) -> Option<u64>, put: fn(&mut Scenario, u64) },
+    Whole { get: fn(&Scenario) -> u64, put: fn(&mut Scenario, u64) },
     /// A real number that the catalogue gives where it is absent.
-    OptionalReal { measure: Measure, member: fn(&mut Scenario) -> &mut Option<f64> },
+    OptionalReal { get: fn(&Scenario) -> Option<f64>, put: fn(&mut Scenario, Option<f64>) },
     /// A whole number that is computed where it is absent.
-    OptionalWhole { member: fn(&mut Scenario) -> &mut Option<u64> },
-}
-
-/// What a real number measures, which decides the units that may be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// Requests per second.
-    Rate,
-    /// Kept in seconds, written in milliseconds.
-    Milliseconds,
-    /// Seconds.
-    Seconds,
-    /// Kept as a share of one, written in percent.
-    Percent,
-    /// A share of one, written so.
-    Share,
-    /// A number of parameters.
-    Parameters,
-    /// Bytes.
-    Bytes,
-    /// Bytes per second.
-    BytesPerSecond,
-    /// FLOP per second.
-    FlopsPerSecond,
+    OptionalWhole { get: fn(&Scenario) -> Option<u64>, put: fn(&mut Scenario, Option<u64>) },
 }
 
 impl Group {
@@ -125,17 +105,6 @@ impl Group {
     }
 }
 
-impl Measure {
-    /// Powers of ten from the kept unit to the written one.
-    pub(crate) const fn shift(self) -> i32 {
-        match self {
-            Self::Milliseconds => 3,
-            Self::Percent => 2,
-            _ => 0,
-        }
-    }
-}
-
 /// Find a setting by its exact key.
 #[must_use]
 pub fn field(key: &str) -> Option<&'static Field> {
@@ -143,6 +112,17 @@ pub fn field(key: &str) -> Option<&'static Field> {
 }
 
 impl Field {
+    /// What is simulated, for help: “0.1 to 10,000 req/s”. `None` for words.
+    #[must_use]
+    pub fn range(&self) -> Option<String> {
+        let range = format!("{} to {}", quantity::editable(self.min), quantity::editable(self.max));
+        match self.unit {
+            _ if !self.is_number() => None,
+            "" => Some(range),
+            unit => Some(quantity::with_unit(&range, unit)),
+        }
+    }
+
     /// Whether only whole numbers make sense.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
@@ -165,5 +145,29 @@ impl Field {
     #[must_use]
     pub const fn is_number(&self) -> bool {
         !matches!(self.access, Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_read_as_help() {
+        let range = |key| field(key).and_then(Field::range);
+        assert_eq!(range("rate").as_deref(), Some("0.1 to 10,000\u{202f}req/s"));
+        assert_eq!(range("step.mfu").as_deref(), Some("0.01 to 1"));
+        assert_eq!(range("share").as_deref(), Some("50 to 99.99\u{202f}%"));
+        assert_eq!(range("model"), None);
+    }
+
+    #[test]
+    fn groups_stand_in_the_order_of_the_panel() {
+        assert!(Group::ModelAndGpu < Group::Traffic && Group::Traffic < Group::Target);
+        let visible = FIELDS.iter().filter(|field| !field.group.is_folded());
+        let keys: Vec<&str> = visible.map(|field| field.key).collect();
+        let expected = ["model", "gpu", "rate", "in", "out", "ttft", "tpot", "share", "headroom"];
+        assert_eq!(keys, expected);
+        assert!(FIELDS.iter().all(|field| !field.group.label().is_empty()));
     }
 }

@@ -1,15 +1,12 @@
 //! The table.
 
+use quantity::Unit;
+
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole},
     Field, Group,
-    Measure::{
-        self, Bytes, BytesPerSecond, FlopsPerSecond, Milliseconds, Parameters, Percent, Rate,
-        Seconds, Share,
-    },
     slider::{Scale, Slider, Snap, StepSizes},
 };
-use crate::schema::Scenario;
 
 /// Every setting, in the order in which links write them.
 pub static FIELDS: &[Field] = &[
@@ -27,6 +24,7 @@ pub static FIELDS: &[Field] = &[
     },
     Field {
         unit: "req/s",
+        quantity: Unit::RequestsPerSecond,
         help: "Requests that arrive per second at peak, over all GPUs.",
         example: "100 or 1.5k",
         min: 0.1,
@@ -37,11 +35,12 @@ pub static FIELDS: &[Field] = &[
             "rate",
             "Request rate",
             Group::Traffic,
-            Real { measure: Rate, get: |s| Some(s.rate_per_s), put: |s, v| s.rate_per_s = v },
+            Real { get: |s| s.rate_per_s, put: |s, v| s.rate_per_s = v },
         )
     },
     Field {
         unit: "tokens",
+        quantity: Unit::Tokens,
         help: "Length of a prompt; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
         example: "1024 or lognormal(512,0.9)",
         min: 0.0,
@@ -52,6 +51,7 @@ pub static FIELDS: &[Field] = &[
     },
     Field {
         unit: "tokens",
+        quantity: Unit::Tokens,
         help: "Length of an answer; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
         example: "256 or lognormal(200,0.7)",
         min: 1.0,
@@ -76,6 +76,7 @@ pub static FIELDS: &[Field] = &[
     },
     Field {
         unit: "ms",
+        quantity: Unit::Milliseconds,
         help: "Longest time from sending a request to its first token.",
         example: "500ms or 1s",
         min: 1.0,
@@ -86,15 +87,12 @@ pub static FIELDS: &[Field] = &[
             "ttft",
             "TTFT at most",
             Group::Target,
-            Real {
-                measure: Milliseconds,
-                get: |s| Some(s.slo.ttft_s),
-                put: |s, v| s.slo.ttft_s = v,
-            },
+            Real { get: |s| s.slo.ttft_s, put: |s, v| s.slo.ttft_s = v },
         )
     },
     Field {
         unit: "ms",
+        quantity: Unit::Milliseconds,
         help: "Longest mean gap between tokens within one request.",
         example: "40ms",
         min: 0.1,
@@ -105,15 +103,12 @@ pub static FIELDS: &[Field] = &[
             "tpot",
             "TPOT at most",
             Group::Target,
-            Real {
-                measure: Milliseconds,
-                get: |s| Some(s.slo.tpot_s),
-                put: |s, v| s.slo.tpot_s = v,
-            },
+            Real { get: |s| s.slo.tpot_s, put: |s, v| s.slo.tpot_s = v },
         )
     },
     Field {
         unit: "%",
+        quantity: Unit::Percent,
         help: "Share of requests that must meet both targets.",
         example: "99% or 0.99",
         min: 50.0,
@@ -124,15 +119,16 @@ pub static FIELDS: &[Field] = &[
             "share",
             "Must hold for",
             Group::Target,
-            Real { measure: Percent, get: |s| Some(s.slo.share), put: |s, v| s.slo.share = v },
+            Real { get: |s| s.slo.share, put: |s, v| s.slo.share = v },
         )
     },
     Field {
         unit: "%",
+        quantity: Unit::Percent,
         help: "Room wanted above the planned load.",
         example: "25% or 0.25",
         min: 0.0,
-        max: 1000.0,
+        max: 100.0,
         slider: Some(Slider {
             min: 0.0,
             max: 100.0,
@@ -145,11 +141,12 @@ pub static FIELDS: &[Field] = &[
             "headroom",
             "Headroom",
             Group::Target,
-            Real { measure: Percent, get: |s| Some(s.headroom), put: |s, v| s.headroom = v },
+            Real { get: |s| s.headroom, put: |s, v| s.headroom = v },
         )
     },
     Field {
         unit: "tokens",
+        quantity: Unit::Tokens,
         help: "Tokens one step may process: decodes and prefill chunks together.",
         example: "8192",
         min: 1.0,
@@ -161,13 +158,14 @@ pub static FIELDS: &[Field] = &[
             "Token budget",
             Group::Engine,
             Whole {
-                get: |s| Some(s.sched.max_num_batched_tokens),
+                get: |s| s.sched.max_num_batched_tokens,
                 put: |s, v| s.sched.max_num_batched_tokens = v,
             },
         )
     },
     Field {
         unit: "sequences",
+        quantity: Unit::Count,
         help: "Requests that may run at once on one GPU.",
         example: "256",
         min: 1.0,
@@ -178,11 +176,12 @@ pub static FIELDS: &[Field] = &[
             "sched.max_num_seqs",
             "Max sequences",
             Group::Engine,
-            Whole { get: |s| Some(s.sched.max_num_seqs), put: |s, v| s.sched.max_num_seqs = v },
+            Whole { get: |s| s.sched.max_num_seqs, put: |s, v| s.sched.max_num_seqs = v },
         )
     },
     Field {
         unit: "tokens",
+        quantity: Unit::Tokens,
         help: "Tokens the KV cache holds; computed from the GPU’s memory if absent.",
         example: "959123",
         min: 1.0,
@@ -191,7 +190,7 @@ pub static FIELDS: &[Field] = &[
             "kv.capacity_tokens",
             "KV cache",
             Group::Memory,
-            OptionalWhole { member: |s| &mut s.kv_capacity_tokens },
+            OptionalWhole { get: |s| s.kv_capacity_tokens, put: |s, v| s.kv_capacity_tokens = v },
         )
     },
     Field {
@@ -204,65 +203,133 @@ pub static FIELDS: &[Field] = &[
         unit: "parameters",
         help: "Roofline: parameters each token computes with.",
         example: "7.6e9",
-        ..step("step.params", "Parameters", Parameters, 1e3, 1e15, |s| &mut s.step.params)
+        min: 1e3,
+        max: 1e15,
+        quantity: Unit::Parameters,
+        ..word(
+            "step.params",
+            "Parameters",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.params, put: |s, v| s.step.params = v },
+        )
     },
     Field {
         unit: "bytes",
         help: "Roofline: bytes of weights read in each step.",
         example: "15.2GB",
-        ..step("step.weight_bytes", "Weights", Bytes, 1e3, 1e15, |s| &mut s.step.weight_bytes)
+        min: 1e3,
+        max: 1e15,
+        quantity: Unit::Bytes,
+        ..word(
+            "step.weight_bytes",
+            "Weights",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.weight_bytes, put: |s, v| s.step.weight_bytes = v },
+        )
     },
     Field {
         unit: "bytes",
         help: "Roofline: bytes of keys and values per token of context.",
         example: "57344",
-        ..step("step.kv_bytes_per_token", "KV cache per token", Bytes, 1.0, 1e9, |s| {
-            &mut s.step.kv_bytes_per_token
-        })
+        min: 1.0,
+        max: 1e9,
+        quantity: Unit::Bytes,
+        ..word(
+            "step.kv_bytes_per_token",
+            "KV cache per token",
+            Group::Accuracy,
+            OptionalReal {
+                get: |s| s.step.kv_bytes_per_token,
+                put: |s, v| s.step.kv_bytes_per_token = v,
+            },
+        )
     },
     Field {
         unit: "FLOP/s",
         help: "Roofline: dense peak of the arithmetic.",
         example: "989e12",
-        ..step("step.peak_flops", "Peak compute", FlopsPerSecond, 1e9, 1e18, |s| {
-            &mut s.step.peak_flops
-        })
+        min: 1e9,
+        max: 1e18,
+        quantity: Unit::FlopsPerSecond,
+        ..word(
+            "step.peak_flops",
+            "Peak compute",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.peak_flops, put: |s, v| s.step.peak_flops = v },
+        )
     },
     Field {
         unit: "bytes/s",
         help: "Roofline: memory bandwidth.",
         example: "3.35e12",
-        ..step("step.bandwidth", "Memory bandwidth", BytesPerSecond, 1e6, 1e16, |s| {
-            &mut s.step.bandwidth
-        })
+        min: 1e6,
+        max: 1e16,
+        quantity: Unit::BytesPerSecond,
+        ..word(
+            "step.bandwidth",
+            "Memory bandwidth",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.bandwidth, put: |s, v| s.step.bandwidth = v },
+        )
     },
     Field {
         help: "Roofline: share of the peak that is reached.",
         example: "0.5 or 50%",
-        ..step("step.mfu", "Compute efficiency", Share, 0.01, 1.0, |s| &mut s.step.mfu)
+        min: 0.01,
+        max: 1.0,
+        quantity: Unit::Share,
+        ..word(
+            "step.mfu",
+            "Compute efficiency",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.mfu, put: |s, v| s.step.mfu = v },
+        )
     },
     Field {
         unit: "s",
         help: "Roofline: fixed time of each step.",
         example: "0.5ms or 0.0005",
-        ..step("step.overhead_s", "Step overhead", Seconds, 0.0, 10.0, |s| &mut s.step.overhead_s)
+        min: 0.0,
+        max: 10.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.overhead_s",
+            "Step overhead",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.overhead_s, put: |s, v| s.step.overhead_s = v },
+        )
     },
     Field {
         unit: "s",
         help: "Affine: time of a step whatever its batch.",
         example: "20ms or 0.02",
-        ..step("step.fixed_s", "Fixed step time", Seconds, 0.0, 60.0, |s| &mut s.step.fixed_s)
+        min: 0.0,
+        max: 60.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.fixed_s",
+            "Fixed step time",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.fixed_s, put: |s, v| s.step.fixed_s = v },
+        )
     },
     Field {
         unit: "s",
         help: "Affine: time that each sequence adds to a step.",
         example: "0.5ms or 0.0005",
-        ..step("step.per_item_s", "Time per sequence", Seconds, 0.0, 60.0, |s| {
-            &mut s.step.per_item_s
-        })
+        min: 0.0,
+        max: 60.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.per_item_s",
+            "Time per sequence",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.per_item_s, put: |s, v| s.step.per_item_s = v },
+        )
     },
     Field {
         unit: "requests",
+        quantity: Unit::Count,
         help: "Requests in each run.",
         example: "2000",
         min: 10.0,
@@ -273,11 +340,12 @@ pub static FIELDS: &[Field] = &[
             "sim.requests",
             "Requests per run",
             Group::Accuracy,
-            Whole { get: |s| Some(s.sim.requests), put: |s, v| s.sim.requests = v },
+            Whole { get: |s| s.sim.requests, put: |s, v| s.sim.requests = v },
         )
     },
     Field {
         unit: "runs",
+        quantity: Unit::Count,
         help: "Runs with different random numbers, from which the intervals come.",
         example: "8",
         min: 1.0,
@@ -289,7 +357,7 @@ pub static FIELDS: &[Field] = &[
             "Runs",
             Group::Accuracy,
             Whole {
-                get: |s| Some(u64::from(s.sim.replications)),
+                get: |s| u64::from(s.sim.replications),
                 put: |s, v| s.sim.replications = u32::try_from(v).unwrap_or(u32::MAX),
             },
         )
@@ -299,12 +367,13 @@ pub static FIELDS: &[Field] = &[
         example: "7",
         min: 0.0,
         max: u64::MAX as f64,
+        quantity: Unit::Count,
         default: "0",
         ..word(
             "seed",
             "Seed",
             Group::Accuracy,
-            Whole { get: |s| Some(s.sim.seed), put: |s, v| s.sim.seed = v },
+            Whole { get: |s| s.sim.seed, put: |s, v| s.sim.seed = v },
         )
     },
 ];
@@ -324,6 +393,7 @@ const fn word(key: &'static str, label: &'static str, group: Group, access: Acce
         key,
         label,
         unit: "",
+        quantity: Unit::Number,
         help: "",
         example: "",
         group,
@@ -334,19 +404,4 @@ const fn word(key: &'static str, label: &'static str, group: Group, access: Acce
         default: "",
         access,
     }
-}
-
-/// A constant of the step time.
-const fn step(
-    key: &'static str,
-    label: &'static str,
-    measure: Measure,
-    min: f64,
-    max: f64,
-    member: fn(&mut Scenario) -> &mut Option<f64>,
-) -> Field {
-    let mut field = word(key, label, Group::Accuracy, OptionalReal { measure, member });
-    field.min = min;
-    field.max = max;
-    field
 }

@@ -1,6 +1,6 @@
 //! Why a scenario gives no set-up.
 
-use crate::writing;
+use crate::setting::or_choose;
 
 use super::remedy::Remedy;
 
@@ -9,7 +9,7 @@ use super::remedy::Remedy;
 #[non_exhaustive]
 pub enum ResolveError {
     /// The catalogue has no such model.
-    #[error("No model called “{name}”.{}", did_you_mean(suggestions))]
+    #[error("No model called “{name}”{}", or_choose(suggestions))]
     UnknownModel {
         /// The name.
         name: String,
@@ -17,7 +17,7 @@ pub enum ResolveError {
         suggestions: Vec<String>,
     },
     /// The catalogue has no such GPU.
-    #[error("No GPU called “{name}”.{}", did_you_mean(suggestions))]
+    #[error("No GPU called “{name}”{}", or_choose(suggestions))]
     UnknownGpu {
         /// The name.
         name: String,
@@ -26,36 +26,39 @@ pub enum ResolveError {
     },
     /// The weights leave no memory for a KV cache.
     #[error(
-        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache after the engine’s own {} and {} kept free.{}",
-        writing::gigabytes(*weight_bytes), writing::gigabytes(*available_bytes),
-        writing::gigabytes(*reserve_bytes), writing::gigabytes(*kept_free_bytes), in_words(remedies)
+        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache after the engine’s \
+         own {} and {} kept free.{}",
+        quantity::memory(*weight_bytes),
+        quantity::memory(*available_bytes),
+        quantity::memory(*reserve_bytes),
+        quantity::share(*kept_free_share),
+        in_words(remedies)
     )]
     DoesNotFit {
-        /// Name of the model.
+        /// Name and precision of the model: “Llama-3.1-70B in BF16”.
         model: String,
-        /// Name of the GPU.
+        /// Short name of the GPU.
         gpu: String,
         /// Bytes of weights on one GPU.
         weight_bytes: f64,
-        /// Bytes one GPU has for weights and KV cache.
+        /// Bytes one GPU has for weights and KV cache; negative if the engine alone needs more.
         available_bytes: f64,
         /// Bytes that the engine takes for activations, graphs and other.
         reserve_bytes: f64,
-        /// Bytes that the engine leaves alone.
-        kept_free_bytes: f64,
+        /// Share of the memory that the engine leaves alone, 0 to 1.
+        kept_free_share: f64,
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
     /// The KV cache cannot hold the largest request.
-    #[error(
-        "Weights fit. What is left holds {} tokens of KV; the largest request needs {}.{}",
-        writing::spoken(*capacity_tokens as f64), writing::spoken(*needed_tokens as f64), in_words(remedies)
-    )]
+    #[error("{}{}", no_room(*capacity_tokens, *needed_tokens, *kv_bytes), in_words(remedies))]
     NoRoom {
         /// Tokens the cache holds.
         capacity_tokens: u64,
-        /// Tokens that the largest request needs.
+        /// Tokens that the largest request needs: its longest prompt and its longest answer.
         needed_tokens: u64,
+        /// Bytes of the cache, where the GPU's memory decides them.
+        kv_bytes: Option<f64>,
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
@@ -92,11 +95,15 @@ impl ResolveError {
     }
 }
 
-fn did_you_mean(suggestions: &[String]) -> String {
-    match suggestions {
-        [] => " Choose one from the catalogue, or give its numbers.".to_owned(),
-        [only] => format!(" Did you mean “{only}”?"),
-        [first, second, ..] => format!(" Did you mean “{first}” or “{second}”?"),
+fn no_room(capacity_tokens: u64, needed_tokens: u64, kv_bytes: Option<f64>) -> String {
+    let capacity = quantity::count(capacity_tokens);
+    let needed = quantity::count(needed_tokens);
+    match kv_bytes {
+        Some(bytes) => format!(
+            "Weights fit. The {} left hold {capacity} tokens of KV; one request needs {needed}.",
+            quantity::memory(bytes)
+        ),
+        None => format!("The KV cache holds {capacity} tokens; one request needs {needed}."),
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Memory {
     pub reserve_bytes: f64,
     /// KV cache.
     pub kv_bytes: f64,
-    /// What the engine leaves alone.
+    /// What the engine leaves alone; negative where a person gave a larger KV cache than fits.
     pub kept_free_bytes: f64,
 }
 

@@ -17,6 +17,7 @@ use super::{
 };
 
 const ROOFLINE: &str = "the published roofline’s documented constant";
+const AFFINE: &str = "example of an affine step: 20 ms and 0.5 ms for each sequence";
 const TYPED: &str = "typed";
 
 /// Share of the peak that prefill reaches, with the band that is usual for it.
@@ -55,8 +56,13 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     let needed_tokens =
         scenario.input.longest_tokens().saturating_add(scenario.output.longest_tokens());
     if kv_capacity_tokens < needed_tokens {
-        let capacity_tokens = kv_capacity_tokens;
-        return Err(ResolveError::NoRoom { capacity_tokens, needed_tokens, remedies: Vec::new() });
+        let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
+        return Err(ResolveError::NoRoom {
+            capacity_tokens: kv_capacity_tokens,
+            needed_tokens,
+            kv_bytes: from_memory.then_some(memory.kv_bytes),
+            remedies: Vec::new(),
+        });
     }
     resolved.setup.check()?;
     Ok(resolved)
@@ -134,10 +140,13 @@ impl<'a> Roofline<'a> {
             step.bandwidth,
             gpu.map(|g| &g.bandwidth_bytes_per_s),
         );
-        let mfu = assumed(("step.mfu", "Compute efficiency", ""), step.mfu, MFU.0);
+        let mfu = assumed(("step.mfu", "Compute efficiency", ""), step.mfu, (MFU.0, ROOFLINE));
         let mfu = if step.mfu.is_none() { mfu.with_band(MFU.1, MFU.2) } else { mfu };
-        let overhead =
-            assumed(("step.overhead_s", "Step overhead", "s"), step.overhead_s, OVERHEAD_S);
+        let overhead = assumed(
+            ("step.overhead_s", "Step overhead", "s"),
+            step.overhead_s,
+            (OVERHEAD_S, ROOFLINE),
+        );
         let spec = StepTimeSpec::Roofline {
             params: params.value,
             weight_bytes: weight.value,
@@ -185,8 +194,8 @@ impl<'a> Roofline<'a> {
             writing::gigabytes(memory.total_bytes),
             writing::gigabytes(weight_bytes),
             writing::gigabytes(RESERVE_BYTES),
-            writing::spoken(kv_bytes_per_token),
-            writing::spoken(tokens as f64)
+            quantity::editable(kv_bytes_per_token),
+            quantity::editable(tokens as f64)
         );
         ledger
             .push(capacity(tokens, Provenance::Derived, "memory of one GPU").with_formula(formula));
@@ -195,12 +204,15 @@ impl<'a> Roofline<'a> {
 
     fn does_not_fit(&self, memory: &Memory) -> ResolveError {
         ResolveError::DoesNotFit {
-            model: self.model.map_or_else(|| "The model".to_owned(), |model| model.name.clone()),
+            model: self.model.map_or_else(
+                || "This model".to_owned(),
+                |model| format!("{} in {}", model.network, model.precision),
+            ),
             gpu: self.gpu.map_or_else(|| "GPU".to_owned(), |gpu| gpu.short_name.clone()),
             weight_bytes: memory.weight_bytes,
             available_bytes: memory.kv_bytes + memory.weight_bytes,
             reserve_bytes: memory.reserve_bytes,
-            kept_free_bytes: memory.kept_free_bytes,
+            kept_free_share: 1.0 - memory.engine_share,
             remedies: Vec::new(),
         }
     }
@@ -208,9 +220,12 @@ impl<'a> Roofline<'a> {
 
 fn affine(scenario: &Scenario, ledger: &mut Ledger) -> (StepTimeSpec, Memory, u64) {
     let step = &scenario.step;
-    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, FIXED_S);
-    let per_item =
-        assumed(("step.per_item_s", "Time per sequence", "s"), step.per_item_s, PER_ITEM_S);
+    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, (FIXED_S, AFFINE));
+    let per_item = assumed(
+        ("step.per_item_s", "Time per sequence", "s"),
+        step.per_item_s,
+        (PER_ITEM_S, AFFINE),
+    );
     let spec = StepTimeSpec::Affine { fixed_s: fixed.value, per_item_s: per_item.value };
     ledger.push(fixed);
     ledger.push(per_item);
@@ -261,18 +276,22 @@ fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
                 model.kv_heads.value,
                 model.head_dim.value,
                 model.kv_element_bytes.value,
-                writing::spoken(bytes)
+                quantity::editable(bytes)
             ))
         }
         (typed, _) => LedgerEntry::new(name, typed.unwrap_or(f64::NAN), Provenance::Given, TYPED),
     }
 }
 
-/// What was typed, or else the documented constant.
-fn assumed(name: (&str, &str, &str), typed: Option<f64>, constant: f64) -> LedgerEntry {
+/// What was typed, or else a constant with its source.
+fn assumed(
+    name: (&str, &str, &str),
+    typed: Option<f64>,
+    (constant, source): (f64, &str),
+) -> LedgerEntry {
     match typed {
         Some(value) => LedgerEntry::new(name, value, Provenance::Given, TYPED),
-        None => LedgerEntry::new(name, constant, Provenance::Assumed, ROOFLINE),
+        None => LedgerEntry::new(name, constant, Provenance::Assumed, source),
     }
 }
 

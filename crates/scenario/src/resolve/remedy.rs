@@ -4,7 +4,7 @@ use catalog::{Catalog, Gpu, Model};
 use serde::{Deserialize, Serialize};
 use sim_core::LengthSpec;
 
-use crate::{context::shortened, field::field, lengths, schema::Scenario, writing};
+use crate::{context::shortened, field::field, lengths, schema::Scenario, setting::AUTO, writing};
 
 use super::{error::ResolveError, numbers};
 
@@ -28,6 +28,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(lighter_models(scenario, catalog));
         }
         ResolveError::NoRoom { remedies, capacity_tokens, .. } => {
+            remedies.extend(computed_cache(scenario));
             remedies.extend(shorter(scenario, *capacity_tokens));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
@@ -66,11 +67,17 @@ fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
         lighter.into_iter().partition(|model| model.network == current.network);
     let first_that_fits = |models: Vec<&Model>| {
         models.into_iter().find_map(|model| {
-            let weights = writing::gigabytes(model.weight_bytes.value);
+            let weights = quantity::memory(model.weight_bytes.value);
             tried(scenario, "model", &model.slug, format!("{weights} of weights"))
         })
     };
     [same, other].into_iter().filter_map(first_that_fits).collect()
+}
+
+/// The cache that the memory has room for, in place of one that a person gave.
+fn computed_cache(scenario: &Scenario) -> Option<Remedy> {
+    scenario.kv_capacity_tokens?;
+    tried(scenario, "kv.capacity_tokens", AUTO, "as many tokens as fit".to_owned())
 }
 
 /// The longest prompt that leaves room for the answer, or the longest answer.
@@ -100,7 +107,7 @@ fn shorter_length(
         return None;
     }
     let value = lengths::write_length(field(key)?, shortened(length, longest));
-    let effect = format!("at most {} tokens", writing::spoken(longest as f64));
+    let effect = format!("at most {} tokens", quantity::editable(longest as f64));
     tried(scenario, key, &value, effect)
 }
 
@@ -111,7 +118,7 @@ fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
     models.sort_by(|a, b| a.weight_bytes.value.total_cmp(&b.weight_bytes.value));
     models.sort_by_key(|model| Some(&model.family) != family.as_ref());
     models.into_iter().find_map(|model| {
-        let context = writing::spoken(model.context_tokens.value);
+        let context = quantity::editable(model.context_tokens.value);
         tried(scenario, "model", &model.slug, format!("takes {context} tokens"))
     })
 }

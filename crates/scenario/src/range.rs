@@ -1,0 +1,87 @@
+//! Numbers held within what is simulated.
+
+use quantity::Unit;
+
+use crate::{
+    field::Field,
+    reading::{self, Whole},
+    writing,
+};
+
+/// A value, and a sentence for each thing about it that was not taken as written.
+pub(crate) type Taken<T> = (T, Vec<String>);
+
+/// Read a real number and move it into the range of its field.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn real(field: &Field, text: &str) -> Result<Taken<f64>, String> {
+    let value = reading::real(text, field.quantity)?;
+    let kept = |end: f64| writing::shifted(end, -reading::shift(field.quantity));
+    let (min, max) = (kept(field.min), kept(field.max));
+    if value < min {
+        return Ok((min, vec![beyond(field, field.min)]));
+    }
+    if value > max {
+        return Ok((max, vec![beyond(field, field.max)]));
+    }
+    Ok((value, Vec::new()))
+}
+
+/// Read a whole number and move it into the range of its field.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn whole(field: &Field, text: &str) -> Result<Taken<u64>, String> {
+    // A float beyond the range of u64 saturates.
+    let (min, max) = (field.min as u64, field.max as u64);
+    let value = match reading::whole(text, field.quantity)? {
+        Whole::Exact(value) if (min..=max).contains(&value) => return Ok((value, Vec::new())),
+        Whole::Exact(value) => value as f64,
+        Whole::Other(value) => value,
+    };
+    if value < field.min {
+        return Ok((min, vec![beyond(field, field.min)]));
+    }
+    if value > field.max {
+        return Ok((max, vec![beyond(field, field.max)]));
+    }
+    let rounded = libm::round(value);
+    if rounded == value {
+        return Ok((rounded as u64, Vec::new()));
+    }
+    let sentence =
+        format!("{} is a whole number. Using {}.", field.label, quantity::editable(rounded));
+    Ok((rounded as u64, vec![sentence]))
+}
+
+/// Read a plain number and move it into a range of its own.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn plain(text: &str, what: &str, (min, max): (f64, f64)) -> Result<Taken<f64>, String> {
+    let value = reading::real(text, Unit::Number)?;
+    let (end, most) = if value < min {
+        (min, "Least")
+    } else if value > max {
+        (max, "Most")
+    } else {
+        return Ok((value, Vec::new()));
+    };
+    let number = quantity::editable(end);
+    Ok((end, vec![format!("{most} we simulate for {what} is {number}. Using {number}.")]))
+}
+
+/// “Most we simulate is 10,000 req/s. Using 10,000.”
+fn beyond(field: &Field, end: f64) -> String {
+    let most = if end == field.max { "Most" } else { "Least" };
+    let number = quantity::editable(end);
+    let with_unit = match field.unit {
+        "" => number.clone(),
+        unit => quantity::with_unit(&number, unit),
+    };
+    format!("{most} we simulate is {with_unit}. Using {number}.")
+}

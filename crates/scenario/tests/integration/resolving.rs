@@ -1,0 +1,252 @@
+//! From words to numbers.
+
+use scenario::{Provenance, ResolveError, Scenario};
+use sim_core::StepTimeSpec;
+
+fn with(settings: &[(&str, &str)]) -> Scenario {
+    let mut scenario = Scenario::preset();
+    for (key, value) in settings {
+        scenario.set(key, value).unwrap_or_else(|notice| panic!("{notice}"));
+    }
+    scenario
+}
+
+#[test]
+fn the_preset_has_the_published_constants() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    assert_eq!(
+        resolved.setup.step_time,
+        StepTimeSpec::Roofline {
+            params: 7.6e9,
+            weight_bytes: 15.2e9,
+            kv_bytes_per_token: 57_344.0,
+            peak_flops: 989e12,
+            bandwidth_bytes_per_s: 3.35e12,
+            mfu: 0.5,
+            overhead_s: 0.5e-3,
+        }
+    );
+    let engine = resolved.setup.engine;
+    assert_eq!(engine.kv_capacity_tokens, (55e9_f64 / 57_344.0) as u64);
+    assert_eq!(engine.kv_capacity_tokens, 959_123);
+    assert_eq!(engine.max_num_batched_tokens, 8192);
+    assert_eq!(engine.max_num_seqs, 256);
+    assert_eq!(resolved.setup.workload.requests, 2000);
+    assert_eq!(resolved.headroom, 0.25);
+    let memory = resolved.memory;
+    assert_eq!(memory.kv_bytes, 55e9);
+    let parts =
+        memory.weight_bytes + memory.reserve_bytes + memory.kv_bytes + memory.kept_free_bytes;
+    assert_eq!(parts, memory.total_bytes);
+}
+
+#[test]
+fn int4_weights_change_the_reading_and_not_the_computing() {
+    let resolved = with(&[("model", "qwen2.5-7b-int4")]).resolve().expect("fits");
+    let StepTimeSpec::Roofline { params, weight_bytes, .. } = resolved.setup.step_time else {
+        panic!("a roofline");
+    };
+    assert_eq!((params, weight_bytes), (7.6e9, 4.5e9));
+}
+
+#[test]
+fn every_number_says_where_it_comes_from() {
+    let ledger = with(&[("step.mfu", "0.4"), ("rate", "50")]).resolve().expect("fits").ledger;
+    for (key, kind) in [
+        ("step.params", Provenance::Published),
+        ("step.weight_bytes", Provenance::Published),
+        ("step.kv_bytes_per_token", Provenance::Derived),
+        ("step.peak_flops", Provenance::Published),
+        ("step.bandwidth", Provenance::Published),
+        ("step.mfu", Provenance::Given),
+        ("step.overhead_s", Provenance::Assumed),
+        ("memory.total_bytes", Provenance::Published),
+        ("memory.engine_share", Provenance::Assumed),
+        ("memory.reserve_bytes", Provenance::Assumed),
+        ("kv.capacity_tokens", Provenance::Derived),
+        ("rate", Provenance::Given),
+        ("ttft", Provenance::Assumed),
+    ] {
+        let entry = ledger.get(key).unwrap_or_else(|| panic!("{key} is in the ledger"));
+        assert_eq!(entry.kind, kind, "{key}");
+        assert!(!entry.source.is_empty() && !entry.label.is_empty(), "{key}");
+        assert_eq!(entry.formula.is_some(), kind == Provenance::Derived, "{key}");
+    }
+    let mfu = Scenario::preset().resolve().expect("fits").ledger;
+    let mfu = mfu.get("step.mfu").expect("mfu");
+    assert_eq!((mfu.low, mfu.high), (Some(0.45), Some(0.55)));
+    let formula = ledger.get("kv.capacity_tokens").and_then(|entry| entry.formula.clone());
+    assert_eq!(
+        formula.as_deref(),
+        Some(
+            "(80\u{202f}GB × 0.9 − 15.2\u{202f}GB weights − 1.8\u{202f}GB reserve) ÷ 57,344 bytes \
+             = 959,123 tokens, rounded down"
+        )
+    );
+}
+
+#[test]
+fn numbers_replace_names() {
+    let mut scenario = with(&[
+        ("step.params", "1e9"),
+        ("step.weight_bytes", "2e9"),
+        ("step.kv_bytes_per_token", "1000"),
+        ("step.peak_flops", "1e14"),
+        ("step.bandwidth", "1e12"),
+        ("kv.capacity_tokens", "50000"),
+    ]);
+    scenario.model = "my own".to_owned();
+    scenario.gpu = "my own".to_owned();
+    let resolved = scenario.resolve().expect("nothing to look up");
+    assert_eq!(resolved.setup.engine.kv_capacity_tokens, 50_000);
+    assert_eq!(resolved.memory.total_bytes, 0.0);
+}
+
+#[test]
+fn an_affine_step_needs_no_catalogue() {
+    let mut scenario =
+        with(&[("step.kind", "affine"), ("step.fixed_s", "40ms"), ("step.per_item_s", "5ms")]);
+    scenario.model = "unheard of".to_owned();
+    scenario.gpu = String::new();
+    let resolved = scenario.resolve().expect("affine");
+    let expected = StepTimeSpec::Affine { fixed_s: 0.04, per_item_s: 0.005 };
+    assert_eq!(resolved.setup.step_time, expected);
+    let capacity = resolved.ledger.get("kv.capacity_tokens").expect("capacity");
+    assert_eq!(capacity.kind, Provenance::Assumed);
+    assert!(capacity.value >= 1e12);
+}
+
+#[test]
+fn unknown_names_get_suggestions() {
+    let scenario = Scenario { model: "lama-3.1-8b".to_owned(), ..Scenario::preset() };
+    match scenario.resolve() {
+        Err(error @ ResolveError::UnknownModel { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("did you mean “llama-3.1-8b”"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let scenario = Scenario { gpu: "zzz".to_owned(), ..Scenario::preset() };
+    match scenario.resolve() {
+        Err(error @ ResolveError::UnknownGpu { .. }) => {
+            assert_eq!(
+                error.to_string(),
+                "No GPU called “zzz”. Choose one from the catalogue, or give its numbers."
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Each remedy is applied, and the scenario must resolve.
+fn remedies(scenario: &Scenario) -> Vec<(String, String)> {
+    let Err(error) = scenario.resolve() else { panic!("it resolves") };
+    let list = error.remedies();
+    assert!(!list.is_empty() && list.len() <= 3, "{error}");
+    for remedy in list {
+        let mut changed = scenario.clone();
+        changed.set(&remedy.key, &remedy.value).unwrap_or_else(|notice| panic!("{notice}"));
+        changed.resolve().unwrap_or_else(|error| panic!("{}: {error}", remedy.value));
+    }
+    list.iter().map(|remedy| (remedy.key.clone(), remedy.value.clone())).collect()
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+#[test]
+fn a_model_too_large_gets_the_smallest_changes_that_work() {
+    let scenario = with(&[("model", "llama-3.1-70b")]);
+    match scenario.resolve() {
+        Err(ResolveError::DoesNotFit { weight_bytes, available_bytes, .. }) => {
+            assert_eq!(weight_bytes, 141_107_412_992.0);
+            assert!((available_bytes - 70.2e9).abs() < 1.0, "{available_bytes}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        remedies(&scenario),
+        pairs(&[("gpu", "b200-sxm"), ("model", "llama-3.1-70b-int4"), ("model", "llama-3.1-8b")])
+    );
+}
+
+#[test]
+fn a_cache_too_small_for_one_request_gets_the_smallest_changes_that_work() {
+    let scenario = with(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "50000")]);
+    match scenario.resolve() {
+        Err(ResolveError::NoRoom { needed_tokens, capacity_tokens, .. }) => {
+            assert_eq!(needed_tokens, 50_256);
+            assert_eq!(capacity_tokens, 28_529);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        remedies(&scenario),
+        pairs(&[("in", "28273"), ("gpu", "l40s"), ("model", "llama-3.1-8b-int4")])
+    );
+    let spread =
+        with(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "lognormal(512,0.9,1,100000)")]);
+    assert_eq!(remedies(&spread)[0], pairs(&[("in", "lognormal(512,0.9,1,28273)")])[0]);
+}
+
+#[test]
+fn a_cache_typed_too_small_can_be_computed_instead() {
+    for settings in [
+        &[("kv.capacity_tokens", "1000")][..],
+        &[("kv.capacity_tokens", "1000"), ("step.kind", "affine")],
+    ] {
+        let scenario = with(settings);
+        let text = scenario.resolve().map_err(|error| error.to_string());
+        let Err(text) = text else { panic!("it resolves") };
+        assert!(
+            text.starts_with("The KV cache holds 1,000 tokens; one request needs 1,280."),
+            "{text}"
+        );
+        assert_eq!(
+            remedies(&scenario)[..2],
+            pairs(&[("kv.capacity_tokens", "auto"), ("in", "744")])
+        );
+    }
+}
+
+#[test]
+fn refusals_read_as_sentences() {
+    let text = |settings: &[(&str, &str)]| match with(settings).resolve() {
+        Err(error) => error.to_string().replace('\u{202f}', " "),
+        Ok(_) => panic!("it resolves"),
+    };
+    assert_eq!(
+        text(&[("model", "llama-3.1-70b")]),
+        "Llama-3.1-70B in BF16 has 131 GiB of weights. One H100 leaves 65.4 GiB for weights and KV \
+         cache after the engine’s own 1.68 GiB and 10 % kept free. Try gpu=b200-sxm (180 GB of \
+         memory), or model=llama-3.1-70b-int4 (37 GiB of weights), or model=llama-3.1-8b (15 GiB \
+         of weights)."
+    );
+    assert_eq!(
+        text(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "50000")]),
+        "Weights fit. The 3.48 GiB left hold 28,529 tokens of KV; one request needs 50,256. Try \
+         in=28273 (at most 28,273 tokens), or gpu=l40s (48 GB of memory), or \
+         model=llama-3.1-8b-int4 (5.34 GiB of weights)."
+    );
+}
+
+#[test]
+fn a_prompt_beyond_the_context_gets_the_smallest_changes_that_work() {
+    let scenario = with(&[("model", "phi-4"), ("in", "20000")]);
+    let error = scenario.resolve().expect_err("too long");
+    assert!(
+        error.to_string().starts_with("Prompt 20,000 is longer than this model’s 16,384 tokens."),
+        "{error}"
+    );
+    assert_eq!(remedies(&scenario), pairs(&[("in", "16384"), ("model", "qwen2.5-7b-int4")]));
+}
+
+#[test]
+fn numbers_out_of_their_domain_are_refused() {
+    let scenario = Scenario { rate_per_s: f64::NAN, ..Scenario::preset() };
+    assert!(matches!(scenario.resolve(), Err(ResolveError::Setup(_))));
+    let scenario =
+        with(&[("step.kind", "affine"), ("step.fixed_s", "0"), ("step.per_item_s", "0")]);
+    assert!(matches!(scenario.resolve(), Err(ResolveError::Setup(_))));
+}

@@ -1,0 +1,198 @@
+//! Whatever is written, nothing panics; whatever is kept, comes back to the bit.
+
+use proptest::prelude::*;
+use scenario::{Direction, FIELDS, Scenario, Sched, Sim, Step, StepKind, StepOverrides, field};
+use sim_core::{ArrivalProcess, LengthSpec, Slo};
+
+fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
+    prop_oneof![
+        (min..=max).prop_map(|tokens| LengthSpec::Fixed { tokens }),
+        (1.0..max as f64, 0.0..5.0, min..=max, min..=max).prop_map(|(median, sigma, a, b)| {
+            LengthSpec::LogNormal {
+                median_tokens: median,
+                sigma,
+                min_tokens: a.min(b),
+                max_tokens: a.max(b),
+            }
+        }),
+    ]
+}
+
+fn arrivals() -> impl Strategy<Value = ArrivalProcess> {
+    prop_oneof![
+        Just(ArrivalProcess::Poisson),
+        Just(ArrivalProcess::Even),
+        (0.01..100.0).prop_map(|shape| ArrivalProcess::Gamma { shape }),
+    ]
+}
+
+fn overrides() -> impl Strategy<Value = StepOverrides> {
+    let some = |range: std::ops::Range<f64>| prop::option::of(range);
+    let kind = prop::option::of(prop_oneof![Just(StepKind::Roofline), Just(StepKind::Affine)]);
+    (
+        (kind, some(1e3..1e15), some(1e3..1e15), some(1.0..1e9), some(1e9..1e18)),
+        (some(1e6..1e16), some(0.01..1.0), some(0.0..10.0), some(0.0..60.0), some(0.0..60.0)),
+    )
+        .prop_map(|((kind, params, weight_bytes, kv_bytes_per_token, peak_flops), rest)| {
+            let (bandwidth, mfu, overhead_s, fixed_s, per_item_s) = rest;
+            StepOverrides {
+                kind,
+                params,
+                weight_bytes,
+                kv_bytes_per_token,
+                peak_flops,
+                bandwidth,
+                mfu,
+                overhead_s,
+                fixed_s,
+                per_item_s,
+            }
+        })
+}
+
+/// Scenarios within the documented ranges and within the context of their model.
+fn valid() -> impl Strategy<Value = Scenario> {
+    let models = ["qwen2.5-7b", "llama-3.1-70b", "qwen2.5-14b-int4"];
+    let gpus = ["h100-sxm", "l4", "mi300x"];
+    (
+        (0usize..3, 0usize..3, 0.1..10_000.0, length(0, 131_072), length(1, 131_072), arrivals()),
+        (0.001..600.0, 0.0001..60.0, 0.5..0.9999, 0.0..1.0),
+        (1u64..=1_048_576, 1u64..=65_536, prop::option::of(1u64..=1_000_000_000_000)),
+        overrides(),
+        (10u64..=1_000_000, 1u32..=64, any::<u64>()),
+    )
+        .prop_map(move |(traffic, target, engine, step, sim)| {
+            let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
+            let (ttft_s, tpot_s, share, headroom) = target;
+            let (max_num_batched_tokens, max_num_seqs, kv_capacity_tokens) = engine;
+            let (requests, replications, seed) = sim;
+            Scenario {
+                model: models[model].to_owned(),
+                gpu: gpus[gpu].to_owned(),
+                rate_per_s,
+                input,
+                output,
+                arrivals,
+                slo: Slo { ttft_s, tpot_s, share },
+                headroom,
+                sched: Sched { max_num_batched_tokens, max_num_seqs },
+                step,
+                kv_capacity_tokens,
+                sim: Sim { requests, replications, seed },
+            }
+        })
+}
+
+/// Texts that look like settings, for a fair chance of reaching the deeper branches.
+fn almost() -> impl Strategy<Value = String> {
+    let key = (0..FIELDS.len()).prop_map(|index| FIELDS[index].key);
+    let value = prop_oneof![
+        any::<String>(),
+        "[-+]?[0-9.,eE]{0,9} ?(ms|s|%|k|M|GB|tokens|req/s)?",
+        "(lognormal|gamma|fixed)\\([-0-9.,eE ]{0,20}\\)?",
+        any::<f64>().prop_map(|value| value.to_string()),
+    ];
+    (key, value).prop_map(|(key, value)| format!("{key}={value}"))
+}
+
+proptest! {
+    #[test]
+    fn links_give_every_scenario_back(scenario in valid()) {
+        let link = scenario.to_link();
+        let parsed = Scenario::from_link(&link);
+        prop_assert_eq!(&parsed.notices, &[], "{}", link);
+        prop_assert_eq!(&parsed.scenario, &scenario, "{}", link);
+        let address = format!("https://example.org/headroom/?utm=1#{link}&view=fleet");
+        prop_assert_eq!(Scenario::from_link(&address).scenario, scenario);
+    }
+
+    #[test]
+    fn files_give_every_scenario_back(scenario in valid()) {
+        let text = scenario.to_json();
+        let parsed = Scenario::from_json(&text).expect("a scenario");
+        prop_assert_eq!(&parsed.notices, &[], "{}", text);
+        prop_assert_eq!(parsed.scenario, scenario, "{}", text);
+    }
+
+    #[test]
+    fn single_settings_give_every_scenario_back(scenario in valid()) {
+        let mut copy = Scenario::preset();
+        for field in FIELDS {
+            if let Some(text) = scenario.get(field.key) {
+                prop_assert_eq!(copy.set(field.key, &text), Ok(vec![]));
+            }
+        }
+        prop_assert_eq!(copy, scenario);
+    }
+
+    #[test]
+    fn sliders_give_numbers_back(scenario in valid()) {
+        let mut copy = scenario.clone();
+        for field in FIELDS.iter().filter(|field| field.key != "seed") {
+            if let Some(number) = scenario.number(field.key) {
+                prop_assert!(copy.set_number(field.key, number).is_ok());
+                let again = copy.number(field.key).expect("a number");
+                prop_assert!((again - number).abs() <= 1e-12 * number.abs(), "{}", field.key);
+            }
+        }
+    }
+
+    #[test]
+    fn no_link_panics_and_its_canonical_form_is_stable(text in any::<String>(), pieces in prop::collection::vec(almost(), 0..4)) {
+        for link in [text, pieces.join("&")] {
+            let once = Scenario::from_link(&link).scenario;
+            let again = Scenario::from_link(&once.to_link());
+            prop_assert_eq!(&again.scenario, &once);
+            prop_assert_eq!(again.notices, &[]);
+            let _ = once.resolve();
+        }
+    }
+
+    #[test]
+    fn no_file_panics(text in any::<String>(), key in any::<String>(), value in any::<String>()) {
+        let _ = Scenario::from_json(&text);
+        let object = serde_json::json!({ key: value, "rate": text }).to_string();
+        let _ = Scenario::from_json(&object);
+    }
+
+    #[test]
+    fn no_setting_panics_and_a_refusal_changes_nothing(
+        index in 0..FIELDS.len(), value in any::<String>(), key in any::<String>(), number in any::<f64>(),
+    ) {
+        for (key, value) in [(FIELDS[index].key, &value), (key.as_str(), &value)] {
+            let mut scenario = Scenario::preset();
+            if let Err(notice) = scenario.set(key, value) {
+                prop_assert_eq!(&scenario, &Scenario::preset());
+                prop_assert!(!notice.message.is_empty());
+            }
+            let _ = scenario.get(key);
+            let _ = scenario.set_number(key, number);
+            let _ = scenario.number(key);
+            let _ = scenario.resolve();
+        }
+    }
+
+    #[test]
+    fn no_slider_panics(index in 0..FIELDS.len(), value in any::<f64>()) {
+        let field = field(FIELDS[index].key).expect("a field");
+        for step in [Step::Small, Step::Large, Step::Page] {
+            for direction in [Direction::Up, Direction::Down] {
+                let _ = field.stepped(value, step, direction);
+            }
+        }
+        if let Some(slider) = field.slider {
+            prop_assert!((0.0..=1.0).contains(&slider.position(value)));
+            let inside = slider.min..=slider.max;
+            prop_assert!(inside.contains(&slider.value_at(value)));
+            prop_assert!(inside.contains(&slider.snapped(value)));
+        }
+    }
+
+    #[test]
+    fn what_resolves_can_be_simulated(scenario in valid()) {
+        if let Ok(resolved) = scenario.resolve() {
+            prop_assert_eq!(resolved.setup.check(), Ok(()));
+            prop_assert!(resolved.ledger.0.iter().all(|entry| entry.value.is_finite()));
+        }
+    }
+}
