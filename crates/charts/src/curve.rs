@@ -92,18 +92,20 @@ fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
     }
     let secants: Vec<f64> = points
         .windows(2)
-        .map(|pair| {
-            let secant = (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0);
-            if secant.is_finite() { secant } else { 0.0 }
-        })
+        .map(|pair| finite((pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)))
         .collect();
+    let widths: Vec<f64> = points.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     let last = secants.len() - 1;
     let mut slopes: Vec<f64> = (0..points.len())
         .map(|i| match i {
-            0 => secants[0],
-            i if i > last => secants[last],
+            0 if last == 0 => secants[0],
+            0 => end_slope((widths[0], widths[1]), (secants[0], secants[1])),
+            i if i > last && last == 0 => secants[0],
+            i if i > last => {
+                end_slope((widths[last], widths[last - 1]), (secants[last], secants[last - 1]))
+            }
             i if secants[i - 1] * secants[i] <= 0.0 => 0.0,
-            i => 0.5 * (secants[i - 1] + secants[i]),
+            i => inner_slope((widths[i - 1], widths[i]), (secants[i - 1], secants[i])),
         })
         .collect();
     for (i, &secant) in secants.iter().enumerate() {
@@ -121,6 +123,21 @@ fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
         }
     }
     slopes
+}
+
+/// Slope at a point of the parabola through it and its two neighbours.
+fn inner_slope((before, after): (f64, f64), (secant, next): (f64, f64)) -> f64 {
+    finite((secant * after + next * before) / (before + after))
+}
+
+/// The same at an end, whose neighbours are both on one side. It never turns against the first step.
+fn end_slope((near, far): (f64, f64), (secant, next): (f64, f64)) -> f64 {
+    let slope = finite(((2.0 * near + far) * secant - near * next) / (near + far));
+    if slope * secant > 0.0 { slope } else { 0.0 }
+}
+
+fn finite(slope: f64) -> f64 {
+    if slope.is_finite() { slope } else { 0.0 }
 }
 
 #[cfg(test)]

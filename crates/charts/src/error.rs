@@ -19,7 +19,9 @@ pub enum ChartError {
 }
 
 impl ChartError {
-    /// Keeps the message only: backends have errors of different types.
+    /// Keeps the message only: backends have errors of different types. By value, so that it can be
+    /// handed to `map_err`.
+    #[allow(clippy::needless_pass_by_value)]
     pub(crate) fn of<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> Self {
         Self::Backend(error.to_string())
     }

@@ -22,6 +22,8 @@ const X_TICKS_APART_PX: f64 = 64.0;
 const ROOM_OPACITY: f64 = 0.07;
 const INTERVAL_OPACITY: f64 = 0.10;
 const HATCH_SPACING_PX: f64 = 7.0;
+/// How much of the ink the hatching keeps: seen, but behind the words on it.
+const HATCH_INK: f64 = 0.22;
 const HAIRLINE_PX: f64 = 1.0;
 
 /// The tinted room between planned load and capacity.
@@ -65,10 +67,10 @@ pub(crate) fn unstable<DB: DrawingBackend>(
     let Some(from) = series.unstable_from else {
         return Ok(());
     };
-    let ink = mixed(theme.held, theme.held_soft, 0.38);
+    let ink = mixed(theme.held, theme.held_soft, HATCH_INK);
     let line = Line { colour: ink, width_px: HAIRLINE_PX, dash: None };
     for rect in across(geometry, from, geometry.x.high()) {
-        brush.rect(&rect, theme.held_soft, 0.65)?;
+        brush.rect(&rect, unstable_ground(theme), 1.0)?;
         for (from, to) in hatch(&rect, HATCH_SPACING_PX) {
             brush.path(&[from, to], &line)?;
         }
@@ -76,20 +78,26 @@ pub(crate) fn unstable<DB: DrawingBackend>(
     Ok(())
 }
 
+/// The ground of the unstable region, and of the words on it.
+pub(crate) fn unstable_ground(theme: &Theme) -> Rgb {
+    mixed(theme.held_soft, theme.surface, 0.65)
+}
+
 /// Grid lines, baselines, ticks and their labels, and the title of the x axis.
 pub(crate) fn axes<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     geometry: &KneeGeometry,
-    data: &KneeData,
+    (data, series): (&KneeData, &Series),
     theme: &Theme,
     style: &Style,
 ) -> Result<(), ChartError> {
+    let grid_end = stable_end(geometry, series);
     let ttft = log_ticks(&geometry.ttft.y, geometry.ttft.rect.height());
-    y_axis(brush, &geometry.ttft, &ttft, quantity::axis_duration, theme)?;
+    y_axis(brush, &geometry.ttft, (&ttft, quantity::axis_duration), grid_end, theme)?;
     let tpot = linear_y_ticks(&geometry.tpot);
-    y_axis(brush, &geometry.tpot, &tpot, quantity::axis_duration, theme)?;
+    y_axis(brush, &geometry.tpot, (&tpot, quantity::axis_duration), grid_end, theme)?;
     let goodput = linear_y_ticks(&geometry.goodput);
-    y_axis(brush, &geometry.goodput, &goodput, quantity::axis_number, theme)?;
+    y_axis(brush, &geometry.goodput, (&goodput, quantity::axis_number), grid_end, theme)?;
     x_axis(brush, geometry, theme)?;
     let per_second = if style.is_narrow() { "Requests/s" } else { "Requests per second" };
     brush.text(&Label {
@@ -101,6 +109,12 @@ pub(crate) fn axes<DB: DrawingBackend>(
         halo: None,
         upright: false,
     })
+}
+
+/// Where the unstable region starts, or else the plot ends: grid and targets mean nothing beyond.
+pub(crate) fn stable_end(geometry: &KneeGeometry, series: &Series) -> f64 {
+    let from = series.unstable_from.map(|rate| geometry.x.to_px(rate));
+    from.filter(|x| *x < geometry.plot.right).unwrap_or(geometry.plot.right)
 }
 
 /// The part of each panel between two rates; none where there is nothing between them.
@@ -138,8 +152,8 @@ fn linear_y_ticks(panel: &Panel) -> Vec<f64> {
 fn y_axis<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     panel: &Panel,
-    ticks: &[f64],
-    tick_text: fn(f64) -> String,
+    (ticks, tick_text): (&[f64], fn(f64) -> String),
+    grid_end: f64,
     theme: &Theme,
 ) -> Result<(), ChartError> {
     let Rect { left, right, bottom, .. } = panel.rect;
@@ -148,7 +162,7 @@ fn y_axis<DB: DrawingBackend>(
     for &tick in ticks {
         let y = panel.y.to_px(tick);
         if y < bottom - 0.5 {
-            brush.level(y, (left, right), &grid)?;
+            brush.level(y, (left, grid_end), &grid)?;
         }
         brush.level(y, (left - TICK_PX, left), &axis)?;
         brush.text(&Label {

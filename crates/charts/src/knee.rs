@@ -35,7 +35,7 @@ pub fn draw_knee<DB: DrawingBackend>(
 
     ground::room(&brush, &geometry, data, theme)?;
     ground::unstable(&brush, &geometry, &series, theme)?;
-    ground::axes(&brush, &geometry, data, theme, style)?;
+    ground::axes(&brush, &geometry, (data, &series), theme, style)?;
     ground::capacity_interval(&brush, &geometry, data, theme)?;
     traces::draw(&brush, &geometry, &series, &traces, theme)?;
     verticals(&brush, &geometry, data, theme)?;

@@ -58,7 +58,9 @@ impl Clearance {
             let rect = text_box(text, bold, *place, Anchor::Middle);
             bounds.contains(&rect) && self.is_free(&rect)
         })?;
-        self.boxes.push(text_box(text, bold, place, Anchor::Middle));
+        let taken = text_box(text, bold, place, Anchor::Middle);
+        // Two names in one row need air between them to read as two.
+        self.boxes.push(Rect { left: taken.left - 8.0, right: taken.right + 8.0, ..taken });
         Some(place)
     }
 }

@@ -15,7 +15,7 @@ const TOP_PX: f64 = 22.0;
 /// Room for ticks and title below them.
 const BOTTOM_PX: f64 = 38.0;
 /// Room for tick labels on the left: wide and narrow chart.
-const LEFT_PX: (f64, f64) = (56.0, 48.0);
+const LEFT_PX: (f64, f64) = (56.0, 52.0);
 /// Room on the right: wide and narrow chart.
 const RIGHT_PX: (f64, f64) = (14.0, 6.0);
 /// Between panels.
@@ -67,12 +67,15 @@ pub(crate) fn geometry(
 fn panels(plot: &Rect) -> [Rect; 3] {
     let height = plot.height() - 2.0 * GAP_PX;
     let mut top = plot.top;
-    SHARES.map(|share| {
+    let mut panels = SHARES.map(|share| {
         let bottom = (top + share * height).round();
         let rect = Rect { top, bottom, ..*plot };
         top = bottom + GAP_PX;
         rect
-    })
+    });
+    // Rounding must not leave the last one off the axis.
+    panels[2].bottom = plot.bottom;
+    panels
 }
 
 fn panel(rect: Rect, spread: Spread, range: (f64, f64)) -> Panel {

@@ -3,6 +3,7 @@
 use crate::clip::Point;
 use crate::data::KneeData;
 use crate::geometry::{KneeGeometry, Rect};
+use crate::ground::{stable_end, unstable_ground};
 use crate::knee::{dot_places, within};
 use crate::labels::{Clearance, beside, text_box};
 use crate::metrics::text_width;
@@ -20,6 +21,8 @@ const TARGET_INSET_PX: f64 = 6.0;
 const DOT_PX: f64 = 5.0;
 /// Where along its panel a series' name goes, if it can: a quarter in.
 const NAME_AT: f64 = 0.26;
+/// Where the closed form's goes: towards the knee, where it parts from the simulation.
+const CLOSED_FORM_AT: f64 = 0.68;
 /// Height of a line of text in the unstable region.
 const LINE_PX: f64 = 16.0;
 
@@ -40,15 +43,22 @@ pub(crate) fn labels(
         theme,
         narrow: style.is_narrow(),
         left: geometry.plot.left,
-        name_at: geometry.plot.left + NAME_AT * geometry.plot.width(),
+        width: geometry.plot.width(),
+        stable_end: stable_end(geometry, series),
     };
     names.target(traces.ttft_target, data.ttft_target_s, &geometry.ttft.rect, 1);
     names.target(traces.tpot_target, data.tpot_target_s, &geometry.tpot.rect, 2);
-    names.series("TTFT P99", &traces.ttft_p99, &geometry.ttft.rect, (1, true));
-    names.series("TPOT P99", &traces.tpot_p99, &geometry.tpot.rect, (2, true));
-    names.series("Goodput", &traces.goodput, &geometry.goodput.rect, (3, true));
-    names.series("P50", &traces.ttft_p50, &geometry.ttft.rect, (1, false));
-    names.series("closed form", &traces.closed_form, &geometry.ttft.rect, (0, false));
+    names.series("TTFT P99", &traces.ttft_p99, &geometry.ttft.rect, (1, true), NAME_AT);
+    names.series("TPOT P99", &traces.tpot_p99, &geometry.tpot.rect, (2, true), NAME_AT);
+    names.series("Goodput", &traces.goodput, &geometry.goodput.rect, (3, true), NAME_AT);
+    names.series("P50", &traces.ttft_p50, &geometry.ttft.rect, (1, false), NAME_AT);
+    names.series(
+        "closed form",
+        &traces.closed_form,
+        &geometry.ttft.rect,
+        (0, false),
+        CLOSED_FORM_AT,
+    );
     names.offered(traces, geometry);
     names.labels
 }
@@ -59,16 +69,25 @@ struct Names<'a> {
     theme: &'a Theme,
     narrow: bool,
     left: f64,
-    name_at: f64,
+    width: f64,
+    stable_end: f64,
 }
 
 impl Names<'_> {
     /// A series' name beside its line, or nowhere.
-    fn series(&mut self, text: &str, line: &[Point], bounds: &Rect, (data, main): (usize, bool)) {
+    fn series(
+        &mut self,
+        text: &str,
+        line: &[Point],
+        bounds: &Rect,
+        (data, main): (usize, bool),
+        preferred: f64,
+    ) {
         if self.narrow && !main {
             return;
         }
-        let places = beside(line, text_width(text, TEXT_PX, main), self.name_at);
+        let places =
+            beside(line, text_width(text, TEXT_PX, main), self.left + preferred * self.width);
         if let Some(at) = self.clearance.take_first(text, main, bounds, places) {
             self.push(text.to_owned(), at, (self.theme.data[data].ink, main));
         }
@@ -103,7 +122,9 @@ impl Names<'_> {
     }
 
     fn push(&mut self, text: String, at: Point, (colour, bold): (Rgb, bool)) {
-        let halo = Some(self.theme.surface);
+        let is_stable = at.0 < self.stable_end;
+        let halo = if is_stable { self.theme.surface } else { unstable_ground(self.theme) };
+        let halo = Some(halo);
         let anchor = Anchor::Middle;
         self.labels.push(Label { text, at, anchor, colour, bold, halo, upright: false });
     }
@@ -238,7 +259,7 @@ fn unstable(series: &Series, geometry: &KneeGeometry, theme: &Theme) -> Vec<Labe
         anchor: Anchor::Middle,
         colour: theme.held,
         bold,
-        halo: Some(theme.held_soft),
+        halo: Some(unstable_ground(theme)),
         upright,
     };
     let lines = [

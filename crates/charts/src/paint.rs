@@ -95,17 +95,17 @@ impl<'a, DB: DrawingBackend> Brush<'a, DB> {
     /// A level line as wide as device pixels can be, sharp on every display.
     pub(crate) fn level(&self, y: f64, (left, right): (f64, f64), line: &Line) -> Outcome {
         let (top, bottom) = self.sharp_span(y, line.width_px);
-        self.spans((left, right), line.dash).into_iter().try_for_each(|(left, right)| {
-            self.rect(&Rect { left, top, right, bottom }, line.colour, 1.0)
-        })
+        self.spans((left, right), line.dash)
+            .into_iter()
+            .try_for_each(|(left, right)| self.bar(&Rect { left, top, right, bottom }, line.colour))
     }
 
     /// The same, upright.
     pub(crate) fn upright(&self, x: f64, (top, bottom): (f64, f64), line: &Line) -> Outcome {
         let (left, right) = self.sharp_span(x, line.width_px);
-        self.spans((top, bottom), line.dash).into_iter().try_for_each(|(top, bottom)| {
-            self.rect(&Rect { left, top, right, bottom }, line.colour, 1.0)
-        })
+        self.spans((top, bottom), line.dash)
+            .into_iter()
+            .try_for_each(|(top, bottom)| self.bar(&Rect { left, top, right, bottom }, line.colour))
     }
 
     /// A hollow dot, eight CSS px across.
@@ -167,11 +167,18 @@ impl<'a, DB: DrawingBackend> Brush<'a, DB> {
         self.area.draw(&PathElement::new(self.placed(points), style)).map_err(ChartError::of)
     }
 
+    fn bar(&self, rect: &Rect, colour: Rgb) -> Outcome {
+        let corners = [self.place((rect.left, rect.top)), self.place((rect.right, rect.bottom))];
+        self.area.draw(&Rectangle::new(corners, filled(colour, 1.0))).map_err(ChartError::of)
+    }
+
     /// The two edges of a line of this width around a place, on device pixels.
     fn sharp_span(&self, centre: f64, width_px: f64) -> (f64, f64) {
         let scale = self.style.scale;
-        let whole = (width_px * scale).round();
-        let pixels = if whole < 1.0 { 1.0 } else { whole };
+        let wanted = width_px * scale;
+        // Finer units can show part of a pixel; the first edge is sharp all the same.
+        let pixels = if self.style.oversample > 1 { wanted } else { wanted.round() };
+        let pixels = if pixels < 1.0 { 1.0 } else { pixels };
         let first = (centre * scale - pixels / 2.0).round();
         (first / scale, (first + pixels) / scale)
     }

@@ -5,6 +5,7 @@ use plotters::prelude::{IntoDrawingArea, SVGBackend};
 use crate::data::KneeData;
 use crate::error::ChartError;
 use crate::geometry::Rect;
+use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
 use crate::paint::{Brush, HALO_PX};
 use crate::style::Style;
@@ -43,7 +44,7 @@ fn finished(drawn: &str, title: &str, theme: &Theme, style: &Style) -> String {
         " stroke-width=\"{}\" stroke-linejoin=\"round\" aria-hidden=\"true\"",
         (2.0 * HALO_PX * style.units_per_px()).round()
     );
-    let halos = [theme.surface, theme.held_soft].map(|rgb| {
+    let halos = [theme.surface, unstable_ground(theme)].map(|rgb| {
         let colour = rgb.to_string().to_uppercase();
         (format!(" fill=\"{colour}\""), format!(" fill=\"{colour}\" stroke=\"{colour}\"{halo}"))
     });

@@ -7,6 +7,7 @@ use crate::curve::Curve;
 use crate::data::KneeData;
 use crate::error::ChartError;
 use crate::geometry::{KneeGeometry, Panel};
+use crate::ground;
 use crate::paint::{Brush, Dash, Line};
 use crate::series::{Band, Series};
 use crate::theme::Theme;
@@ -19,7 +20,8 @@ const TARGET_PX: f64 = 1.5;
 const AREA_OPACITY: f64 = 0.12;
 const TARGET_DASH: Dash = Dash(2.0, 3.0);
 const TPOT_DASH: Dash = Dash(7.0, 3.0);
-const CLOSED_FORM_DASH: Dash = Dash(1.0, 4.0);
+/// Dots of one px with round ends: strokes here end square, so they are drawn as long as they look.
+const CLOSED_FORM_DASH: Dash = Dash(2.0, 3.0);
 const OFFERED_DASH: Dash = Dash(4.0, 3.0);
 
 /// The curves in CSS px, for drawing and for keeping labels clear of them. Empty where there is
@@ -73,7 +75,7 @@ pub(crate) fn draw<DB: DrawingBackend>(
         width_px,
         dash,
     };
-    let across = (geometry.plot.left, geometry.plot.right);
+    let across = (geometry.plot.left, ground::stable_end(geometry, series));
     let (ttft, tpot, goodput) = (&geometry.ttft, &geometry.tpot, &geometry.goodput);
 
     if let Some(y) = traces.ttft_target {

@@ -18,7 +18,7 @@ fn rule(selector: &str) -> BTreeMap<String, String> {
             continue;
         }
         let body = &TOKENS[at + selector.len() + 2..];
-        let body = &body[..body.find('}').expect("the rule ends")];
+        let body = body.split('}').next().unwrap_or_default();
         for declaration in body.split(';') {
             if let Some((name, value)) = declaration.split_once(':') {
                 found.entry(name.trim().to_owned()).or_insert_with(|| value.trim().to_owned());
