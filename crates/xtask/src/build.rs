@@ -76,18 +76,17 @@ fn trunk(workspace: &Workspace, staging: &Path, build_id: &str) -> Result<()> {
         .env("TRUNK_OFFLINE", "true")
         .env("TRUNK_SKIP_VERSION_CHECK", "true")
         .env("HEADROOM_BUILD_ID", build_id)
-        .env("CARGO_ENCODED_RUSTFLAGS", without_own_folders(workspace)?)
+        .env("CARGO_ENCODED_RUSTFLAGS", compiler_flags(workspace)?)
         // Its usual value, 1, is an error to Trunk.
         .env_remove("NO_COLOR");
     run_process(&mut command)
 }
 
-/// Compiler flags that keep this machine's folders out of panic messages: they would differ from
-/// machine to machine, and tell the world where its builder lives.
-fn without_own_folders(workspace: &Workspace) -> Result<String> {
-    let cargo_home = setup::cargo_home()?;
-    let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    Ok([remap(&cargo_home, "/cargo"), remap(workspace.root(), "/headroom")].join("\u{1f}"))
+/// The same build, to the byte, whatever folders it is made in.
+fn compiler_flags(workspace: &Workspace) -> Result<String> {
+    let mut flags = setup::remap_folders()?;
+    flags.push(format!("--remap-path-prefix={}=/headroom", workspace.root().display()));
+    Ok(flags.join("\u{1f}"))
 }
 
 /// What Trunk leaves undone: names for the worker's files, the meta tags, the policy.

@@ -9,7 +9,7 @@ mod wasm_std;
 pub(crate) use browser::find as find_browser;
 pub(crate) use node::bin as node_bin;
 pub(crate) use tools::{trunk, wasm_bindgen};
-pub(crate) use wasm_std::discard_stale_builds;
+pub(crate) use wasm_std::{discard_stale_builds, remap_folders};
 
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
@@ -98,7 +98,7 @@ fn ensure_part(workspace: &Workspace, part: &Part) -> Result<String> {
     if let Some(found) = (part.find)(workspace)? {
         return Ok(found);
     }
-    println!("  --  {} is missing ({}): installing it", part.name, part.why);
+    println!("  --  missing: {} ({}); installing it", part.name, part.why);
     let started = Instant::now();
     (part.install)(workspace).with_context(|| format!("{} could not be installed", part.name))?;
     match (part.find)(workspace)? {

@@ -66,6 +66,12 @@ pub(crate) fn discard_stale_builds(workspace: &Workspace) -> Result<String> {
     Ok(identity)
 }
 
+/// Compiler flags that keep the folders of compiler and registry out of panic messages: they
+/// differ from machine to machine, and tell the world where its builder lives.
+pub(crate) fn remap_folders() -> Result<Vec<String>> {
+    Toolchain::find()?.remap_folders()
+}
+
 /// The compiler in use and where it keeps its libraries.
 struct Toolchain {
     rustlib: PathBuf,
@@ -110,6 +116,22 @@ impl Toolchain {
         Ok(capture(&mut command).is_ok())
     }
 
+    fn remap_folders(&self) -> Result<Vec<String>> {
+        let source = self.rustlib.join("src").join("rust");
+        let cargo = super::cargo_home()?;
+        let registries = cargo.join("registry").join("src");
+        let mut folders =
+            vec![(source, format!("/rustc/{}", self.commit)), (cargo, "/cargo".to_owned())];
+        if registries.is_dir() {
+            // After Cargo's home, since the last match counts: every mirror gives the same names.
+            let all = entries(&registries)?;
+            folders.extend(all.into_iter().map(|registry| (registry, "/cargo".to_owned())));
+        }
+        let flag =
+            |(from, to): (PathBuf, String)| format!("--remap-path-prefix={}={to}", from.display());
+        Ok(folders.into_iter().map(flag).collect())
+    }
+
     /// What tells one standard library from another: its core's name holds a hash.
     fn identity(&self) -> Result<String> {
         let core = rlibs(&self.installed().join("lib"))?
@@ -149,7 +171,9 @@ fn from_rustup(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     }
     let target = |verb: &str| {
         let mut command = Command::new("rustup");
-        command.args(["target", verb, TARGET]).env("RUSTUP_MAX_RETRIES", "1");
+        command.args(["target", verb, TARGET]);
+        // One try, since there is another way; no backtrace, since the reason is its last line.
+        command.env("RUSTUP_MAX_RETRIES", "1").env("RUST_BACKTRACE", "0");
         run_with_progress(&format!("rustup target {verb}"), &mut command, RUSTUP_LIMIT)
     };
     target("add")?;
@@ -208,12 +232,8 @@ fn build(toolchain: &Toolchain, scratch: &Path) -> Result<()> {
         "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
     )?;
     write(&project.join("src").join("main.rs"), "fn main() {}\n")?;
-    let source = toolchain.rustlib.join("src").join("rust");
-    let flags = [
-        "-Cembed-bitcode=yes".to_owned(),
-        format!("--remap-path-prefix={}=/rustc/{}", source.display(), toolchain.commit),
-        format!("--remap-path-prefix={}=/cargo", super::cargo_home()?.display()),
-    ];
+    let mut flags = vec!["-Cembed-bitcode=yes".to_owned()];
+    flags.extend(toolchain.remap_folders()?);
     let mut command = cargo();
     command
         .args(["build", "--release", "--target", TARGET, "-Z", "build-std=std,panic_abort,test"])
