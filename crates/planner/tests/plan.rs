@@ -1,4 +1,5 @@
 //! The plan of the preset, its intervals, and its refusals.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use planner::{Job, Plan, PlanAnswer, Verdict, closed_form, run_inline};
 use scenario::Scenario;

@@ -7,8 +7,8 @@
 use std::{hint::black_box, time::Instant};
 
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Setup, Slo, StepTimeSpec,
-    Workload, simulate,
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Setup, SetupError, Slo,
+    StepTimeSpec, Workload, simulate,
 };
 
 const RUNS: usize = 5;
@@ -52,7 +52,7 @@ fn setup(case: &Case) -> Setup {
     }
 }
 
-fn main() {
+fn main() -> Result<(), SetupError> {
     let fixed = |tokens| LengthSpec::Fixed { tokens };
     let spread = |median_tokens, max_tokens| LengthSpec::LogNormal {
         median_tokens,
@@ -100,13 +100,12 @@ fn main() {
     println!("{:<30} {:>10} {:>10} {:>14}", "case", "requests", "seconds", "requests/s");
     for case in &cases {
         let setup = setup(case);
-        let mut seconds: Vec<f64> = (0..RUNS)
-            .map(|_| {
-                let start = Instant::now();
-                black_box(simulate(black_box(&setup), Keep::default()).expect("a valid set-up"));
-                start.elapsed().as_secs_f64()
-            })
-            .collect();
+        let mut seconds = Vec::new();
+        for _ in 0..RUNS {
+            let start = Instant::now();
+            black_box(simulate(black_box(&setup), Keep::default())?);
+            seconds.push(start.elapsed().as_secs_f64());
+        }
         seconds.sort_by(f64::total_cmp);
         let median = seconds[RUNS / 2];
         println!(
@@ -116,4 +115,5 @@ fn main() {
             case.requests as f64 / median
         );
     }
+    Ok(())
 }

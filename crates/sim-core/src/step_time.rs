@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{float::greater, setup::SetupError};
+use crate::{
+    float::{from_count, greater},
+    setup::SetupError,
+};
 
 /// The constants of a step-time model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,7 +193,7 @@ impl StepModel {
     /// The lines of a batch with `tokens` and `sequences`.
     #[must_use]
     pub fn lines(&self, tokens: u64, sequences: u64) -> ContextLines {
-        self.lines_of_fluid(tokens as f64, sequences as f64)
+        self.lines_of_fluid(from_count(tokens), from_count(sequences))
     }
 
     /// The lines of a batch on average, where tokens and sequences need not be whole.

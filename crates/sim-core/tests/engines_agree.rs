@@ -1,4 +1,5 @@
 //! The fast engine against the obvious one, on random settings.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ fn setups() -> impl Strategy<Value = Setup> {
 }
 
 fn close(a: f64, b: f64) -> bool {
-    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(1e-3)
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
 }
 
 fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {

@@ -204,7 +204,8 @@ impl<'a> Roofline<'a> {
 
     fn does_not_fit(&self, memory: &Memory) -> ResolveError {
         ResolveError::DoesNotFit {
-            model: self.model.map_or_else(
+            // Weights that a person typed are not those of the checkpoint.
+            model: self.model.filter(|_| self.scenario.step.weight_bytes.is_none()).map_or_else(
                 || "This model".to_owned(),
                 |model| format!("{} in {}", model.network, model.precision),
             ),

@@ -1,6 +1,6 @@
 //! Many steps at once: while the batch does not change, step times are an arithmetic progression.
 
-use crate::step_time::ContextLines;
+use crate::{float::from_count, step_time::ContextLines};
 
 use super::has_arrived;
 
@@ -21,8 +21,8 @@ impl Jump {
     /// The longest jump of at most `most` steps on one branch of the step time, starting at
     /// `context` tokens that grow by `growth` a step.
     pub(super) fn along(lines: &ContextLines, context: u64, growth: u64, most: u64) -> Self {
-        let line_s = lines.base_s + lines.slope_s * context as f64;
-        let rise_s = lines.slope_s * growth as f64;
+        let line_s = lines.base_s + lines.slope_s * from_count(context);
+        let rise_s = lines.slope_s * from_count(growth);
         if lines.flat_s <= line_s {
             return Self {
                 first_s: line_s + lines.overhead_s,
@@ -31,10 +31,11 @@ impl Jump {
                 compute_bound: false,
             };
         }
-        let steps = if rise_s > 0.0 {
+        let steps = if most > 1 && rise_s > 0.0 {
             // The line takes over in the first step in which it is no longer below the flat part.
             let until = ((lines.flat_s - line_s) / rise_s).ceil();
-            if until < most as f64 { (until as u64).max(1) } else { most }
+            // A float beyond the range of u64 saturates.
+            most.min((until as u64).max(1))
         } else {
             most
         };
@@ -43,7 +44,7 @@ impl Jump {
 
     /// Time that the first `steps` steps take, in seconds.
     pub(super) fn total_s(&self, steps: u64) -> f64 {
-        let k = steps as f64;
+        let k = from_count(steps);
         k * self.first_s + self.slope_s * (0.5 * k * (k - 1.0))
     }
 

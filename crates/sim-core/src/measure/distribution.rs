@@ -1,6 +1,6 @@
 //! A distribution of values: exact while small or where asked for, a histogram beyond.
 
-use crate::float::{greater, lesser};
+use crate::float::{from_count, greater, lesser};
 
 use super::histogram::Histogram;
 
@@ -34,7 +34,7 @@ impl ValueRun {
     /// The value at `index`, from 0.
     #[must_use]
     pub fn value(&self, index: u64) -> f64 {
-        self.first + self.slope * index as f64
+        self.first + self.slope * from_count(index)
     }
 
     /// How many of its values (not weighted) are below `edge`.
@@ -103,6 +103,7 @@ impl Distribution {
     }
 
     /// Count one value.
+    #[inline]
     pub fn record(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
@@ -117,6 +118,7 @@ impl Distribution {
     }
 
     /// Count every value of a run.
+    #[inline]
     pub fn record_run(&mut self, run: &ValueRun) {
         let number = run.count * run.weight;
         if number == 0 {
@@ -125,7 +127,7 @@ impl Distribution {
         let last = run.value(run.count - 1);
         self.count += number;
         // The mean of an arithmetic progression is the mean of its ends.
-        self.sum += 0.5 * (run.first + last) * number as f64;
+        self.sum += 0.5 * (run.first + last) * from_count(number);
         self.min = lesser(self.min, lesser(run.first, last));
         self.max = greater(self.max, greater(run.first, last));
         if let Some(histogram) = &mut self.histogram {

@@ -19,24 +19,20 @@ const BINS: usize = ((HIGHEST_EXPONENT - LOWEST_EXPONENT) << MANTISSA_BITS) as u
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,
-    count: u64,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; BINS], count: 0 }
+        Self { counts: vec![0; BINS] }
     }
 }
 
 /// The bin of a value: 0 for what is below a nanosecond, then increasing with the value.
+#[inline]
 fn bin_of(value: f64) -> usize {
-    let key = value.to_bits() >> SHIFT;
-    // A negative value has its sign bit set and would sort last; it cannot occur, and if it did it
-    // would count as zero.
-    if key < FIRST_KEY || value <= 0.0 {
-        return 0;
-    }
-    ((key - FIRST_KEY) as usize + 1).min(BINS - 1)
+    // As a signed integer, a negative value (which cannot occur) sorts below and counts as zero.
+    let key = (value.to_bits().cast_signed() >> SHIFT) - FIRST_KEY.cast_signed() + 1;
+    key.clamp(0, BINS as i64 - 1) as usize
 }
 
 /// The smallest value of a bin.
@@ -49,36 +45,35 @@ fn lower_edge(bin: usize) -> f64 {
 
 impl Histogram {
     /// Count `value` `weight` times.
+    #[inline]
     pub fn record(&mut self, value: f64, weight: u64) {
         self.counts[bin_of(value)] += weight;
-        self.count += weight;
     }
 
     /// Count every value of a run.
+    #[inline]
     pub fn record_run(&mut self, run: &ValueRun) {
-        let last = run.value(run.count - 1);
-        let (low, high) = (bin_of(run.first), bin_of(last));
-        self.count += run.count * run.weight;
-        if low == high {
-            self.counts[low] += run.count * run.weight;
-            return;
+        let first_bin = bin_of(run.first);
+        // Most runs are short and nearly flat: one bin holds them.
+        if run.count == 1 || first_bin == bin_of(run.value(run.count - 1)) {
+            self.counts[first_bin] += run.count * run.weight;
+        } else {
+            self.record_spread_run(run, first_bin);
         }
+    }
+
+    /// Count a run that spans several bins, bin by bin.
+    #[cold]
+    fn record_spread_run(&mut self, run: &ValueRun, first_bin: usize) {
+        let last_bin = bin_of(run.value(run.count - 1));
+        let (low, high) = (first_bin.min(last_bin), first_bin.max(last_bin));
         let mut counted = 0;
-        let (mut bin, end) = if run.slope >= 0.0 { (low, high) } else { (high, low) };
-        // Rising runs are counted from their first value, falling ones from their last.
-        while bin < end {
+        for bin in low..high {
             let below = run.values_below(lower_edge(bin + 1));
             self.counts[bin] += (below - counted) * run.weight;
             counted = below;
-            bin += 1;
         }
-        self.counts[end] += (run.count - counted) * run.weight;
-    }
-
-    /// How many values were counted.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
+        self.counts[high] += (run.count - counted) * run.weight;
     }
 
     /// The middle of the bin that holds the value of `rank` (1 is the smallest).
@@ -99,7 +94,6 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.count += other.count;
     }
 }
 

@@ -65,6 +65,8 @@ fn version_in(said: &str) -> Option<&str> {
 }
 
 fn install(package: &str, version: &str, flags: &[&str]) -> Result<()> {
+    let folder = cargo_home()?.join("bin");
+    println!("      into {}, in place of any other version there", folder.display());
     let mut command = cargo();
     command.args(["install", package, "--version", version, "--force"]).args(flags);
     // Flags and folders meant for our own build would make the tool another one.
