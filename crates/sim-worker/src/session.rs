@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use planner::{Job, Plan};
 use protocol::{FromWorker, ToWorker};
-use sim_core::{Progress, Run, SetupError, Simulation};
+use sim_core::{Progress, Run, Simulation};
 
 /// How long one slice may take, in milliseconds. A cancel waits for at most about this long.
 const SLICE_MS: f64 = 8.0;
@@ -30,7 +30,7 @@ struct Task {
     plan: Plan,
     jobs: VecDeque<Job>,
     running: Option<Simulation>,
-    runs: Vec<Result<Run, SetupError>>,
+    runs: Vec<Run>,
     answered: bool,
     last_sign_ms: f64,
 }
@@ -43,11 +43,9 @@ impl Session {
             ToWorker::Plan { generation, scenario, quick } => {
                 self.task = None;
                 match scenario.resolve() {
-                    Ok(mut resolved) => {
-                        if quick {
-                            resolved.replications = 1;
-                        }
-                        self.task = Some(Task::new(generation, Plan::new(&resolved)));
+                    Ok(resolved) => {
+                        let plan = if quick { Plan::quick } else { Plan::new };
+                        self.task = Some(Task::new(generation, plan(&resolved)));
                     }
                     Err(error) => {
                         post(FromWorker::Refused { generation, message: error.to_string() });
@@ -108,14 +106,18 @@ impl Task {
             if simulation.advance(EVENTS_PER_LOOK) == Progress::Done
                 && let Some(simulation) = self.running.take()
             {
-                self.runs.push(Ok(simulation.finish()));
+                self.runs.push(simulation.finish());
             }
             return false;
         }
         if let Some(job) = self.jobs.pop_front() {
             match job.start() {
                 Ok(simulation) => self.running = Some(simulation),
-                Err(error) => self.runs.push(Err(error)),
+                Err(error) => {
+                    let (generation, message) = (self.generation, error.to_string());
+                    post(FromWorker::Refused { generation, message });
+                    return true;
+                }
             }
             return false;
         }
@@ -125,7 +127,7 @@ impl Task {
     /// Hands the finished round back and fetches the next one.
     fn next_round(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
         if !self.runs.is_empty() {
-            self.plan.accept(std::mem::take(&mut self.runs));
+            self.plan.accept(&std::mem::take(&mut self.runs));
         }
         self.jobs = self.plan.next_jobs().into();
         let complete = self.jobs.is_empty();
@@ -140,7 +142,7 @@ impl Task {
         match self.plan.answer() {
             Some(answer) => {
                 self.answered = true;
-                post(FromWorker::Answer { generation, answer: Box::new(answer), complete });
+                post(FromWorker::Answer { generation, answer: Box::new(answer.clone()), complete });
             }
             None if complete => post(FromWorker::Refused {
                 generation,

@@ -142,6 +142,9 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
             let text = strings::no_room(*capacity_tokens, *needed_tokens);
             no_answer(strings::NO_ROOM, text, &changes(remedies))
         }
+        Verdict::TooLong { sentence, remedies, .. } => {
+            no_answer(strings::NO_ANSWER, sentence.clone(), &changes(remedies))
+        }
         Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
             let slo = answered.scenario.slo;
             let text =
