@@ -83,9 +83,12 @@ pub(crate) const APPLY: &str = "Apply";
 pub(crate) const RUN_LONGER: &str = "run 4 times longer";
 
 pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
+pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
 pub(crate) const TABLE: &str = "Table";
 pub(crate) const COPY_TABLE: &str = "Copy";
 pub(crate) const ONE_GPU: &str = "one GPU";
+pub(crate) const TTFT: &str = "TTFT";
+pub(crate) const TPOT: &str = "TPOT";
 pub(crate) const TTFT_P99: &str = "TTFT P99";
 pub(crate) const TTFT_P50: &str = "TTFT P50";
 pub(crate) const TPOT_P99: &str = "TPOT P99";
@@ -171,6 +174,15 @@ pub(crate) fn headline_close(gpu: &str, rate: &str) -> String {
     format!("{gpu} for {rate}")
 }
 
+/// What the headroom costs, where there is little room.
+pub(crate) fn qualifier_short(headroom: f64, with: u64, without: u64) -> String {
+    if headroom <= 0.0 || with == without {
+        with_headroom(headroom)
+    } else {
+        format!("with {} headroom; {} without", share(headroom), count(without))
+    }
+}
+
 /// What the headroom costs.
 pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) -> String {
     if headroom <= 0.0 {
@@ -207,23 +219,24 @@ pub(crate) fn close_call(
     )
 }
 
-/// “P99 TTFT, target 1 s”.
-pub(crate) fn p99_with_target(name: &str, target_s: f64) -> String {
-    format!("P99 {name}, target {}", duration(target_s))
+/// “P99 TTFT”, and “, target 1 s” where there is room.
+pub(crate) fn p99_with_target(name: &str, target_s: f64) -> (String, String) {
+    (format!("P99 {name}"), format!(", target {}", duration(target_s)))
 }
 
-/// “55 % of step time is compute-bound”.
-pub(crate) fn compute_bound(compute_share: f64) -> String {
-    format!("{} of step time compute-bound", whole_percent(compute_share))
+/// “sets 55 % of step time”.
+pub(crate) fn of_step_time(share: f64) -> String {
+    format!("{} of step time", whole_percent(share))
 }
 
-/// “12 of 256 sequences”.
+/// “50 of 256”.
 pub(crate) fn sequences(running: f64, most: u64) -> String {
-    format!("{} of {} sequences", number(running), count(most))
+    let running = if running < 10.0 { number(running) } else { quantity::whole(running) };
+    format!("{running} of {}", count(most))
 }
 
 /// Under the running sequences.
-pub(crate) const RUNNING_ON_AVERAGE: &str = "running on average";
+pub(crate) const RUNNING_ON_AVERAGE: &str = "sequences run on average";
 
 /// “749 requests”.
 pub(crate) fn requests(n: u64) -> String {
@@ -239,15 +252,15 @@ pub(crate) fn gpus(low: u64, high: u64) -> String {
     format!("{} {noun}", quantity::range(low as f64, high as f64))
 }
 
-/// “one GPU holds 22.2 to 23.2”.
-pub(crate) fn one_holds(low: f64, high: f64) -> String {
-    format!("one GPU holds {}", quantity::range(low, high))
+/// “22.2 to 23.2”, and “ req/s each” where there is room.
+pub(crate) fn one_holds(low: f64, high: f64) -> (String, String) {
+    (quantity::range(low, high), format!("{NARROW_SPACE}req/s each"))
 }
 
-/// “8 runs of 2,000 requests”.
-pub(crate) fn runs_of(runs: u32, requests: u64) -> String {
+/// “not calibrated; 8 runs”.
+pub(crate) fn runs_of(runs: u32) -> String {
     let noun = if runs == 1 { "run" } else { "runs" };
-    format!("{NOT_CALIBRATED}; {runs} {noun} of {}", count(requests))
+    format!("{NOT_CALIBRATED}; {runs} {noun}")
 }
 
 /// “62 %”.
@@ -311,7 +324,7 @@ pub(crate) fn per_gpu(rate: f64) -> String {
 }
 
 /// After the asked rate.
-pub(crate) const ASKED_UNIT: &str = "req/s asked";
+pub(crate) const ASKED_UNIT: &str = "\u{202f}req/s asked";
 
 /// “Apply H200 SXM 141 GB”.
 pub(crate) fn apply_change(name: &str) -> String {

@@ -1,19 +1,24 @@
 //! The canvas backend of the charts.
 //!
-//! Drawing is `plotters-canvas`'s. Three things are ours: text is measured with the canvas itself
-//! (by default the document would be laid out anew for each label), joints of curves are round, and
-//! the backing store has as many pixels as the screen.
+//! Shapes are drawn by `plotters-canvas`. Ours are the text (at the page's weights, its halo one
+//! stroke instead of many copies, measured with the canvas itself instead of by laying out the
+//! document), round joints, and a backing store with as many pixels as the screen.
 
-use charts::Style;
+use charts::{Style, Theme};
 use plotters::{coord::Shift, drawing::DrawingArea, prelude::IntoDrawingArea};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontStyle, FontTransform,
+    text_anchor::{HPos, VPos},
 };
 use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::Surface;
+
+/// How wide the stroke around a text is, CSS px: half of it lies outside of the letters.
+const HALO_PX: f64 = 4.0;
 
 type Outcome<T> = Result<T, DrawingErrorKind<<CanvasBackend as DrawingBackend>::ErrorType>>;
 
@@ -22,6 +27,10 @@ pub(crate) struct Ink {
     inner: CanvasBackend,
     context: CanvasRenderingContext2d,
     size: (u32, u32),
+    /// Text in this colour is the halo of the text that follows it.
+    halo: (u8, u8, u8),
+    /// Width of its stroke in backend units.
+    halo_width: f64,
 }
 
 /// Clears a canvas, gives it as many pixels as it covers on the screen, and opens it for a drawing.
@@ -29,6 +38,7 @@ pub(crate) fn drawing_area(
     canvas: &HtmlCanvasElement,
     surface: &Surface,
     style: &Style,
+    theme: &Theme,
 ) -> Option<DrawingArea<Ink, Shift>> {
     surface.fit(canvas);
     let context = context(canvas)?;
@@ -39,7 +49,10 @@ pub(crate) fn drawing_area(
     context.clear_rect(0.0, 0.0, width, height);
     context.set_transform(fine, 0.0, 0.0, fine, 0.0, 0.0).ok()?;
     context.set_line_join("round");
-    Some(Ink { inner, context, size: style.backend_size() }.into_drawing_area())
+    let halo = (theme.surface.0, theme.surface.1, theme.surface.2);
+    let halo_width = HALO_PX * style.scale * f64::from(style.oversample);
+    let ink = Ink { inner, context, size: style.backend_size(), halo, halo_width };
+    Some(ink.into_drawing_area())
 }
 
 /// The drawing context of a canvas.
@@ -117,7 +130,44 @@ impl DrawingBackend for Ink {
         style: &S,
         pos: BackendCoord,
     ) -> Outcome<()> {
-        self.inner.draw_text(text, style, pos)
+        let BackendColor { alpha, rgb } = style.color();
+        if alpha == 0.0 {
+            return Ok(());
+        }
+        let context = &self.context;
+        context.save();
+        let turned = match style.transform() {
+            FontTransform::None => 0.0,
+            FontTransform::Rotate90 => 0.5,
+            FontTransform::Rotate180 => 1.0,
+            FontTransform::Rotate270 => 1.5,
+        } * std::f64::consts::PI;
+        // Finite numbers are never refused.
+        let _ = context.translate(f64::from(pos.0), f64::from(pos.1));
+        let _ = context.rotate(turned);
+        context.set_font(&font(style));
+        context.set_text_align(match style.anchor().h_pos {
+            HPos::Left => "left",
+            HPos::Center => "center",
+            HPos::Right => "right",
+        });
+        context.set_text_baseline(match style.anchor().v_pos {
+            VPos::Top => "top",
+            VPos::Center => "middle",
+            VPos::Bottom => "bottom",
+        });
+        let (red, green, blue) = rgb;
+        let colour = format!("rgba({red},{green},{blue},{alpha})");
+        let _ = if rgb == self.halo {
+            context.set_stroke_style_str(&colour);
+            context.set_line_width(self.halo_width);
+            context.stroke_text(text, 0.0, 0.0)
+        } else {
+            context.set_fill_style_str(&colour);
+            context.fill_text(text, 0.0, 0.0)
+        };
+        context.restore();
+        Ok(())
     }
 
     fn estimate_text_size<S: BackendTextStyle>(
@@ -131,7 +181,8 @@ impl DrawingBackend for Ink {
     }
 }
 
-/// The font as `plotters-canvas` will set it.
+/// The font as CSS writes it. What charts call bold is semibold on the page.
 fn font<S: BackendTextStyle>(style: &S) -> String {
-    format!("{} {}px {}", style.style().as_str(), style.size(), style.family().as_str())
+    let weight = if matches!(style.style(), FontStyle::Bold) { 600 } else { 400 };
+    format!("{weight} {}px {}", style.size(), style.family().as_str())
 }

@@ -12,6 +12,8 @@ pub(crate) fn NumberField(dial: &'static Dial, entry: Entry, described_by: Strin
         "" => dial.label().to_owned(),
         unit => format!("{}, {unit}", dial.label()),
     };
+    // The longest units leave no room for the number in the usual box.
+    let is_wide = dial.unit().len() > 7;
     let refused = move || entry.message.with(|m| m.as_ref().is_some_and(|m| m.is_refusal));
     let on_key = move |event: KeyboardEvent| match event.key().as_str() {
         "Enter" => entry.commit(),
@@ -25,7 +27,7 @@ pub(crate) fn NumberField(dial: &'static Dial, entry: Entry, described_by: Strin
         _ => {}
     };
     view! {
-        <label class="field" data-invalid=move || refused().to_string()>
+        <label class="field" class:field-wide=is_wide data-invalid=move || refused().to_string()>
             <input
                 type="text"
                 inputmode="decimal"

@@ -92,6 +92,10 @@ fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
     };
     view! {
         <div class="track" style=("--fill", move || format!("{:.4}", position.get()))>
+            {default_at
+                .map(|at| {
+                    view! { <span class="track-default" style=("--at", format!("{at:.4}"))></span> }
+                })}
             <input
                 type="range"
                 min="0"
@@ -105,10 +109,6 @@ fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
                 on:pointerdown=held
                 on:dblclick=move |_| entry.reset()
             />
-            {default_at
-                .map(|at| {
-                    view! { <span class="track-default" style=("--at", format!("{at:.4}"))></span> }
-                })}
         </div>
     }
 }

@@ -8,6 +8,7 @@ use super::{
     gauge::gauge_view,
 };
 use crate::{
+    app::Layout,
     state::{Activity, State},
     strings,
 };
@@ -29,7 +30,11 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
     let part = move |tell: fn(&Card) -> String| Memo::new(move |_| card.with(tell));
     let hero = part(|card| card.hero.clone());
     let headline = part(|card| card.headline.clone());
-    let qualifier = part(|card| card.qualifier.clone());
+    let layout = expect_context::<Layout>();
+    let qualifier = Memo::new(move |_| {
+        let short = layout.is_phone.get();
+        card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
+    });
     let size = Memo::new(move |_| card.with(|card| card.size));
     let is_stale = Memo::new(move |_| card.with(|card| card.is_stale));
     let offers = Memo::new(move |_| card.with(|card| card.offers_simulation));

@@ -25,6 +25,8 @@ pub(crate) struct Card {
     pub(crate) headline: String,
     /// What it holds for.
     pub(crate) qualifier: String,
+    /// The same where there is little room.
+    pub(crate) qualifier_short: String,
     /// What one can do about the qualifying line.
     pub(crate) offers_simulation: bool,
     /// State in an icon and a word.
@@ -95,12 +97,12 @@ pub(crate) struct Fact {
     pub(crate) label: &'static str,
     /// First value.
     pub(crate) value: String,
-    /// Its line.
-    pub(crate) line: String,
+    /// Its line, and the end of it that is left out where there is little room.
+    pub(crate) line: (String, String),
     /// Second value.
     pub(crate) second: String,
-    /// Its line.
-    pub(crate) second_line: String,
+    /// Its line, in the same two parts.
+    pub(crate) second_line: (String, String),
 }
 
 /// A change that works.
@@ -163,7 +165,7 @@ fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
     let gauge = gauge(fleet.with_headroom, answer, fleet.carried_per_s);
     let right = Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false };
     let capacity = answer.capacity_per_s.unwrap_or(exactly(gauge.each_per_s));
-    let (hero, headline, qualifier, beneath) = if is_close {
+    let (hero, headline, qualifier, qualifier_short, beneath) = if is_close {
         let text = strings::close_call(
             scenario.rate_per_s,
             scenario.headroom,
@@ -174,6 +176,7 @@ fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
             format!("{}–{}", count(low), count(high)),
             strings::headline_close(&gpu, &asked),
             strings::with_headroom(scenario.headroom),
+            strings::with_headroom(scenario.headroom),
             Beneath::Paragraph { text, run_longer: true },
         )
     } else {
@@ -182,6 +185,7 @@ fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
             count(with_headroom),
             strings::headline(&gpu, with_headroom as f64, &asked),
             strings::qualifier(scenario.headroom, with_headroom, without_headroom, carried_per_s),
+            strings::qualifier_short(scenario.headroom, with_headroom, without_headroom),
             Beneath::Gauge(gauge),
         )
     };
@@ -193,6 +197,7 @@ fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
         is_stale: false,
         headline,
         qualifier,
+        qualifier_short,
         offers_simulation: false,
         pill,
         beneath,
@@ -234,6 +239,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         is_stale: false,
         headline: strings::headline(&gpu, gpus.unwrap_or(0) as f64, &asked),
         qualifier: line.to_owned(),
+        qualifier_short: line.to_owned(),
         offers_simulation: !is_running,
         pill,
         beneath: Beneath::Gauge(gauge),
@@ -256,6 +262,7 @@ fn stopped(
     card.offers_simulation = false;
     if answered.is_some_and(|answered| answered.scenario != resolution.scenario) {
         card.qualifier = strings::STOPPED_LINE.to_owned();
+        card.qualifier_short = strings::STOPPED_LINE.to_owned();
     }
     card.pill = pill("bad", Icon::Cross, strings::STOPPED);
     card.beneath =
@@ -291,6 +298,7 @@ fn no_answer(word: &str, text: String, changes: &[Change]) -> Card {
         is_stale: false,
         headline: String::new(),
         qualifier: String::new(),
+        qualifier_short: String::new(),
         offers_simulation: false,
         pill: pill("bad", Icon::Cross, strings::NO_ANSWER),
         beneath: Beneath::Paragraph { text, run_longer: false },
@@ -315,17 +323,17 @@ fn old_facts(scenario: &Scenario, answered: Option<&Answered>) -> [Fact; 4] {
         _ => None,
     });
     sized.unwrap_or_else(|| {
-        let empty = |label, line: String| Fact {
+        let empty = |label, line: &str| Fact {
             label,
             value: strings::UNKNOWN.to_owned(),
-            line,
+            line: whole(line),
             ..Fact::default()
         };
         [
             load_fact(scenario, None),
-            empty(strings::WHAT_LIMITS, String::new()),
-            empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK.to_owned()),
-            empty(strings::HOW_SURE, String::new()),
+            empty(strings::WHAT_LIMITS, ""),
+            empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK),
+            empty(strings::HOW_SURE, ""),
         ]
     })
 }
@@ -351,13 +359,17 @@ fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
         return Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
     };
     let compute = point.compute_bound_share;
-    let word = if compute >= 0.5 { strings::COMPUTE } else { strings::BANDWIDTH };
+    let (word, share) = if compute >= 0.5 {
+        (strings::COMPUTE, compute)
+    } else {
+        (strings::BANDWIDTH, 1.0 - compute)
+    };
     Fact {
         label,
         value: word.to_owned(),
-        line: strings::compute_bound(compute),
+        line: whole(&strings::of_step_time(share)),
         second: strings::sequences(point.mean_running, scenario.sched.max_num_seqs),
-        second_line: strings::RUNNING_ON_AVERAGE.to_owned(),
+        second_line: whole(strings::RUNNING_ON_AVERAGE),
     }
 }
 
@@ -368,9 +380,9 @@ fn cache_fact(answer: &PlanAnswer) -> Fact {
             || strings::UNKNOWN.to_owned(),
             |point| whole_percent(point.kv_peak_share),
         ),
-        line: strings::IN_USE_AT_PEAK.to_owned(),
+        line: whole(strings::IN_USE_AT_PEAK),
         second: strings::requests(answer.requests_that_fit),
-        second_line: strings::LARGEST_FIT.to_owned(),
+        second_line: whole(strings::LARGEST_FIT),
     }
 }
 
@@ -384,7 +396,7 @@ fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
         value: strings::gpus(fleet.with_headroom_low, fleet.with_headroom_high),
         line,
         second: strings::PUBLISHED_FORMULA.to_owned(),
-        second_line: strings::runs_of(answer.replications, answer.requests),
+        second_line: whole(&strings::runs_of(answer.replications)),
     }
 }
 
@@ -417,6 +429,11 @@ fn progress_pill(done: u32, total: u32) -> Pill {
 fn size_of(hero: &str) -> Size {
     let digits = hero.chars().filter(|c| *c != NARROW_SPACE).count();
     if digits > 4 { Size::Wide } else { Size::Number }
+}
+
+/// A line that is short enough everywhere.
+fn whole(line: &str) -> (String, String) {
+    (line.to_owned(), String::new())
 }
 
 fn exactly(value: f64) -> Estimate {

@@ -19,27 +19,32 @@ fn facts_view(facts: [Fact; 4], are_stale: bool) -> impl IntoView {
         .into_iter()
         .map(|fact| {
             let Fact { label, value, line, second, second_line } = fact;
-            let (title, second_title) = (line.clone(), second_line.clone());
             view! {
                 <div class="fact">
                     <p class="fact-label">{label}</p>
                     <p class="fact-value" class:stale=are_stale>
                         {value}
                     </p>
-                    <p class="fact-line" title=title>
-                        {line}
-                    </p>
+                    {line_view(line)}
                     <p class="fact-second" class:stale=are_stale>
                         {second}
                     </p>
-                    <p class="fact-line" title=second_title>
-                        {second_line}
-                    </p>
+                    {line_view(second_line)}
                 </div>
             }
         })
         .collect_view();
     view! { <div class="facts">{facts}</div> }
+}
+
+fn line_view((line, rest): (String, String)) -> impl IntoView {
+    let title = format!("{line}{rest}");
+    view! {
+        <p class="fact-line" title=title>
+            {line}
+            <span class="wide-only">{rest}</span>
+        </p>
+    }
 }
 
 fn remedies_view(state: State, changes: Vec<Change>) -> impl IntoView {

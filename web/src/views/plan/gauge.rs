@@ -33,7 +33,7 @@ pub(crate) fn gauge_view(gauge: Gauge) -> impl IntoView {
             <div class="gauge-labels">
                 <span class="gauge-each">{strings::per_gpu(gauge.each_per_s)}</span>
                 <span class="gauge-asked">
-                    {number(gauge.asked_per_s)} <span class="gauge-unit">{strings::ASKED_UNIT}</span>
+                    {number(gauge.asked_per_s)} <span class="wide-only">{strings::ASKED_UNIT}</span>
                 </span>
                 <span class="gauge-carried">{strings::carried(carried)}</span>
             </div>

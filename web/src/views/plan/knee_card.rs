@@ -11,6 +11,7 @@ use super::{
     knee_table::KneeTable,
 };
 use crate::{
+    app::Layout,
     browser,
     canvas::{Frame, Surface, drawing_area, watch_size},
     state::State,
@@ -33,6 +34,7 @@ struct Chart {
     geometry: RwSignal<Option<KneeGeometry>>,
     cursor: RwSignal<Option<f64>>,
     theme: ThemeState,
+    layout: Layout,
 }
 
 impl Chart {
@@ -70,10 +72,12 @@ pub(crate) fn KneeCard() -> impl IntoView {
         geometry: RwSignal::new(None),
         cursor: RwSignal::new(None),
         theme: expect_context::<ThemeState>(),
+        layout: expect_context::<Layout>(),
     };
     let as_table = RwSignal::new(false);
     let subtitle = Memo::new(move |_| {
-        strings::knee_subtitle(chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications)))
+        let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
+        strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
     });
     let is_stale = Memo::new(move |_| {
         chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
@@ -83,7 +87,7 @@ pub(crate) fn KneeCard() -> impl IntoView {
         <figure class="card panel knee" aria-labelledby="knee-title">
             <figcaption class="panel-head">
                 <h2 class="panel-title" id="knee-title">
-                    {strings::KNEE_TITLE}
+                    {move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT)}
                 </h2>
                 <span class="panel-sub">{move || subtitle.get()}</span>
                 <span class="panel-actions">
@@ -179,8 +183,9 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
     }
     let start_ms = browser::now_ms();
     let style = style(&surface);
-    let area = drawing_area(canvas, &surface, &style)?;
-    let drawn = charts::draw_knee(&area, &knee.data, &chart.colours(), &style).ok();
+    let colours = chart.colours();
+    let area = drawing_area(canvas, &surface, &style, &colours)?;
+    let drawn = charts::draw_knee(&area, &knee.data, &colours, &style).ok();
     if chart.geometry.get() != drawn {
         chart.geometry.set(drawn);
     }
@@ -189,7 +194,9 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
 }
 
 fn style(surface: &Surface) -> Style {
-    Style::canvas(surface.width_px, surface.height_px, surface.ratio).oversampled(OVERSAMPLE)
+    let style = Style::canvas(surface.width_px, surface.height_px, surface.ratio);
+    // No copies: our backend strokes the halo.
+    Style { halo_copies: 0, ..style.oversampled(OVERSAMPLE) }
 }
 
 /// Draws the cursor on a canvas of its own: moving it does not redraw the chart.
@@ -202,10 +209,10 @@ fn follow_cursor(chart: Chart, canvas: NodeRef<html::Canvas>) {
             };
             let surface = chart.surface.get();
             let style = style(&surface);
-            let Some(area) = drawing_area(&canvas, &surface, &style) else { return };
+            let colours = chart.colours();
+            let Some(area) = drawing_area(&canvas, &surface, &style, &colours) else { return };
             if let Some(rate) = chart.cursor.get() {
                 // What cannot be drawn is still read out.
-                let colours = chart.colours();
                 let _ = charts::draw_cursor(&area, &geometry, &knee.data, rate, &colours, &style);
             }
         });
@@ -301,15 +308,16 @@ fn key_rate(chart: Chart, event: &ev::KeyboardEvent) -> Option<Option<f64>> {
 fn ReadoutLine(chart: Chart, is_stale: Memo<bool>) -> impl IntoView {
     let read = Memo::new(move |_| chart.readout());
     let item = move |class: &'static str,
-                     name: &'static str,
+                     (name, short): (&'static str, &'static str),
                      swatch: Swatch,
-                     tell: fn(&Readout) -> Option<String>| {
+                     tell: fn(&Readout, bool) -> Option<String>| {
         view! {
             <span class=format!("readout-item {class}")>
-                {swatch_view(swatch)} {name}
+                {swatch_view(swatch)} {move || pick(chart, name, short)}
                 <b class:stale=move || is_stale.get()>
                     {move || {
-                        read.with(|read| read.as_ref().and_then(tell))
+                        let is_phone = chart.layout.is_phone.get();
+                        read.with(|read| read.as_ref().and_then(|read| tell(read, is_phone)))
                             .unwrap_or_else(|| strings::UNKNOWN.to_owned())
                     }}
                 </b>
@@ -321,22 +329,38 @@ fn ReadoutLine(chart: Chart, is_stale: Memo<bool>) -> impl IntoView {
             <span class="readout-at">
                 {move || read.with(|r| r.as_ref().map(|r| strings::readout_at(r.rate_per_s)))}
             </span>
-            {item("ink-name-c1", strings::TTFT_P99, ("ink-c1", "", false), |r| time(r.ttft_p99_s))}
-            {item("readout-thin", strings::TTFT_P50, ("ink-c1", "", true), |r| {
+            {item("ink-name-c1", (strings::TTFT_P99, strings::TTFT), SWATCHES[0], |r, short| {
+                time(r.ttft_p99_s, short)
+            })}
+            {item("readout-thin", (strings::TTFT_P50, strings::TTFT_P50), SWATCHES[1], |r, _| {
                 r.ttft_p50_s.map(duration)
             })}
-            {item("ink-name-c2", strings::TPOT_P99, ("ink-c2", "7 3", false), |r| {
-                time(r.tpot_p99_s)
+            {item("ink-name-c2", (strings::TPOT_P99, strings::TPOT), SWATCHES[2], |r, short| {
+                time(r.tpot_p99_s, short)
             })}
-            {item("ink-name-c3", strings::GOODPUT, ("ink-c3", "", false), |r| {
-                r.goodput_per_s.map(|v| quantity::rate(v.value))
+            {item("ink-name-c3", (strings::GOODPUT, strings::GOODPUT), SWATCHES[3], |r, short| {
+                let goodput = r.goodput_per_s?.value;
+                Some(if short { number(goodput) } else { quantity::rate(goodput) })
             })}
         </p>
     }
 }
 
+/// The longer of two texts, or the shorter one on a phone.
+fn pick(chart: Chart, long: &'static str, short: &'static str) -> &'static str {
+    if chart.layout.is_phone.get() { short } else { long }
+}
+
 /// Colour, dash and whether the line is thin.
 type Swatch = (&'static str, &'static str, bool);
+
+/// The lines of the chart, in the order of the readout.
+const SWATCHES: [Swatch; 4] = [
+    ("ink-c1", "", false),
+    ("ink-c1", "", true),
+    ("ink-c2", "7 3", false),
+    ("ink-c3", "", false),
+];
 
 fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
     view! {
@@ -346,11 +370,11 @@ fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
     }
 }
 
-/// “212 ± 22 ms”, or the value alone where there is no interval.
-fn time(value: Option<Interval>) -> Option<String> {
+/// “212 ± 22 ms”, or the value alone where there is no interval or no room for it.
+fn time(value: Option<Interval>, short: bool) -> Option<String> {
     let Interval { value, low, high } = value?;
     let half = (high - low) / 2.0;
-    Some(if half > 0.0 { plus_minus(value, half, Unit::Seconds) } else { duration(value) })
+    Some(if half > 0.0 && !short { plus_minus(value, half, Unit::Seconds) } else { duration(value) })
 }
 
 fn spoken(read: &Readout) -> String {
