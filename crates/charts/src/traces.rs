@@ -112,7 +112,8 @@ fn placed(
     let step = geometry.x.to_value(geometry.plot.left + SAMPLE_PX);
     let place = |(rate, y): (f64, f64)| (geometry.x.to_px(rate), panel.y.to_px(value(y)));
     let samples = curve.sampled(step).into_iter().map(place);
-    samples.filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    // Samples lie so close that a curve cut at the last one ends at the edge.
+    samples.filter(|(x, y)| *x <= geometry.plot.right && y.is_finite()).collect()
 }
 
 fn trace<DB: DrawingBackend>(
