@@ -236,7 +236,7 @@ pub(crate) fn sequences(running: f64, most: u64) -> String {
 }
 
 /// Under the running sequences.
-pub(crate) const RUNNING_ON_AVERAGE: &str = "sequences run on average";
+pub(crate) const RUNNING_ON_AVERAGE: &str = "sequences on average";
 
 /// “749 requests”.
 pub(crate) fn requests(n: u64) -> String {
@@ -249,7 +249,11 @@ pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
 /// “5 to 7 GPUs”.
 pub(crate) fn gpus(low: u64, high: u64) -> String {
     let noun = if high == 1 { "GPU" } else { "GPUs" };
-    format!("{} {noun}", quantity::range(low as f64, high as f64))
+    if low == high {
+        format!("{} {noun}", count(high))
+    } else {
+        format!("{} to {} {noun}", count(low), count(high))
+    }
 }
 
 /// “22.2 to 23.2”, and “ req/s each” where there is room.
@@ -468,10 +472,10 @@ pub(crate) fn band(range: &str) -> String {
     format!("({range})")
 }
 
-/// “Model: Qwen2.5-7B-Instruct”, for the button that opens a picker.
-pub(crate) fn picker_label(key: &str, name: &str) -> String {
+/// “Model: ”, read before what is picked.
+pub(crate) fn picker_label(key: &str) -> String {
     let label = field(key).map_or(key, |field| field.label);
-    format!("{label}: {name}")
+    format!("{label}: ")
 }
 
 pub(crate) const THEME_SYSTEM: &str = "system";

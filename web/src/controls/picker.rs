@@ -103,7 +103,6 @@ fn Picker(kind: Kind) -> impl IntoView {
         (None, Some(button)) => place.set(Some(place_under(&button))),
         _ => close(),
     };
-    let label = move || strings::picker_label(kind.key, &current.get().name);
     view! {
         <div class="picker" id=format!("control-{}", kind.id)>
             <button
@@ -112,9 +111,9 @@ fn Picker(kind: Kind) -> impl IntoView {
                 node_ref=button
                 aria-haspopup="listbox"
                 aria-expanded=move || place.get().is_some().to_string()
-                aria-label=label
                 on:click=toggle
             >
+                <span class="hidden-but-read">{strings::picker_label(kind.key)}</span>
                 <span class="picker-name">{move || current.get().name}</span>
                 <span class="picker-facts">{move || current.get().facts}</span>
                 {Icon::Down.view()}

@@ -1,6 +1,7 @@
 //! Where the numbers come from: every input of the simulation with its source.
 
 use leptos::prelude::*;
+use quantity::Unit;
 use scenario::{LedgerEntry, Provenance};
 
 use crate::{icons::Icon, state::State, strings};
@@ -59,8 +60,7 @@ fn LedgerTable() -> impl IntoView {
 }
 
 fn row_view(entry: &LedgerEntry) -> impl IntoView + use<> {
-    let value = |value: f64| strings::with_unit(&quantity::editable(value), &entry.unit);
-    let shown = value(entry.value);
+    let shown = shown(entry.value, &entry.unit);
     let band = match (entry.low, entry.high) {
         (Some(low), Some(high)) => Some(strings::band(&quantity::range(low, high))),
         _ => None,
@@ -82,6 +82,22 @@ fn row_view(entry: &LedgerEntry) -> impl IntoView + use<> {
             </td>
         </tr>
     }
+}
+
+/// A value in the unit that reads best; in its own if that is not a unit of quantities.
+fn shown(value: f64, unit: &str) -> String {
+    let known = match unit {
+        "bytes" => Unit::Bytes,
+        "bytes/s" => Unit::BytesPerSecond,
+        "FLOP/s" => Unit::FlopsPerSecond,
+        "parameters" => Unit::Parameters,
+        "tokens" => Unit::Tokens,
+        "req/s" => Unit::RequestsPerSecond,
+        "s" => Unit::Seconds,
+        "ms" => Unit::Milliseconds,
+        _ => return strings::with_unit(&quantity::editable(value), unit),
+    };
+    quantity::format(value, known)
 }
 
 fn kind(kind: Provenance) -> &'static str {
