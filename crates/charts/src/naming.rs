@@ -176,7 +176,11 @@ fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Styl
     if let (Some(rate), Some(x)) = (capacity, capacity_x) {
         let words = if style.is_narrow() { "limit" } else { "target holds to" };
         let text = format!("{words} {}", quantity::number(rate));
-        let sides = [Anchor::Start, Anchor::Middle, Anchor::End];
+        let mut sides = [Anchor::Start, Anchor::Middle, Anchor::End];
+        // A load beyond the capacity has its name on the other side.
+        if matches!(planned_x, Some(planned) if planned > x) {
+            sides.reverse();
+        }
         row.add(text, theme.text, sides.map(|side| (beside_x(x, side), side)));
     }
     if let (Some(rate), Some(x)) = (planned, planned_x) {
