@@ -1,8 +1,9 @@
 //! The canvas backend of the charts.
 //!
-//! Shapes are drawn by `plotters-canvas`. Ours are the text (at the page's weights, its halo one
-//! stroke instead of many copies, measured with the canvas itself instead of by laying out the
-//! document), round joints, and a backing store with as many pixels as the screen.
+//! A layer over `plotters-canvas`. What a chart draws hundreds of times (lines, paths, areas) goes to
+//! the canvas here, which remembers colours and widths and does not set them again. Text is set at
+//! the page's weights, its halo one stroke instead of many copies, and measured with the canvas
+//! itself instead of by laying out the document. The backing store has as many pixels as the screen.
 
 use charts::{Style, Theme};
 use plotters::{coord::Shift, drawing::DrawingArea, prelude::IntoDrawingArea};
@@ -31,6 +32,59 @@ pub(crate) struct Ink {
     halo: (u8, u8, u8),
     /// Width of its stroke in backend units.
     halo_width: f64,
+    /// The fill colour in force, if it is known.
+    fill: Option<Colour>,
+    /// The stroke colour and width in force, if they are known.
+    stroke: Option<(Colour, u32)>,
+}
+
+/// A colour, comparable to the bit.
+type Colour = ((u8, u8, u8), u64);
+
+fn colour(color: BackendColor) -> Colour {
+    (color.rgb, color.alpha.to_bits())
+}
+
+fn css(color: BackendColor) -> String {
+    let BackendColor { alpha, rgb: (red, green, blue) } = color;
+    format!("rgba({red},{green},{blue},{alpha})")
+}
+
+impl Ink {
+    fn set_fill(&mut self, color: BackendColor) {
+        let wanted = Some(colour(color));
+        if self.fill != wanted {
+            self.fill = wanted;
+            self.context.set_fill_style_str(&css(color));
+        }
+    }
+
+    fn set_stroke<S: BackendStyle>(&mut self, style: &S) {
+        let wanted = Some((colour(style.color()), style.stroke_width()));
+        if self.stroke != wanted {
+            self.stroke = wanted;
+            self.context.set_stroke_style_str(&css(style.color()));
+            self.context.set_line_width(f64::from(style.stroke_width()));
+        }
+    }
+
+    /// Puts a path on the canvas, to be stroked or filled.
+    fn trace(&self, path: impl IntoIterator<Item = BackendCoord>) {
+        self.context.begin_path();
+        for (index, (x, y)) in path.into_iter().enumerate() {
+            if index == 0 {
+                self.context.move_to(f64::from(x), f64::from(y));
+            } else {
+                self.context.line_to(f64::from(x), f64::from(y));
+            }
+        }
+    }
+
+    /// Forgets what the canvas has in force, because someone else sets it.
+    fn forget(&mut self) {
+        self.fill = None;
+        self.stroke = None;
+    }
 }
 
 /// Clears a canvas, gives it as many pixels as it covers on the screen, and opens it for a drawing.
@@ -51,7 +105,8 @@ pub(crate) fn drawing_area(
     context.set_line_join("round");
     let halo = (theme.surface.0, theme.surface.1, theme.surface.2);
     let halo_width = HALO_PX * style.scale * f64::from(style.oversample);
-    let ink = Ink { inner, context, size: style.backend_size(), halo, halo_width };
+    let size = style.backend_size();
+    let ink = Ink { inner, context, size, halo, halo_width, fill: None, stroke: None };
     Some(ink.into_drawing_area())
 }
 
@@ -76,6 +131,7 @@ impl DrawingBackend for Ink {
     }
 
     fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Outcome<()> {
+        self.forget();
         self.inner.draw_pixel(point, color)
     }
 
@@ -85,7 +141,7 @@ impl DrawingBackend for Ink {
         to: BackendCoord,
         style: &S,
     ) -> Outcome<()> {
-        self.inner.draw_line(from, to, style)
+        self.draw_path([from, to], style)
     }
 
     fn draw_rect<S: BackendStyle>(
@@ -95,7 +151,19 @@ impl DrawingBackend for Ink {
         style: &S,
         fill: bool,
     ) -> Outcome<()> {
-        self.inner.draw_rect(upper_left, bottom_right, style, fill)
+        let (left, top) = (f64::from(upper_left.0), f64::from(upper_left.1));
+        let (right, bottom) = (f64::from(bottom_right.0), f64::from(bottom_right.1));
+        if style.color().alpha == 0.0 {
+            return Ok(());
+        }
+        if fill {
+            self.set_fill(style.color());
+            self.context.fill_rect(left, top, right - left, bottom - top);
+        } else {
+            self.set_stroke(style);
+            self.context.stroke_rect(left, top, right - left, bottom - top);
+        }
+        Ok(())
     }
 
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
@@ -103,7 +171,12 @@ impl DrawingBackend for Ink {
         path: I,
         style: &S,
     ) -> Outcome<()> {
-        self.inner.draw_path(path, style)
+        if style.color().alpha > 0.0 {
+            self.set_stroke(style);
+            self.trace(path);
+            self.context.stroke();
+        }
+        Ok(())
     }
 
     fn draw_circle<S: BackendStyle>(
@@ -113,6 +186,7 @@ impl DrawingBackend for Ink {
         style: &S,
         fill: bool,
     ) -> Outcome<()> {
+        self.forget();
         self.inner.draw_circle(center, radius, style, fill)
     }
 
@@ -121,7 +195,12 @@ impl DrawingBackend for Ink {
         vert: I,
         style: &S,
     ) -> Outcome<()> {
-        self.inner.fill_polygon(vert, style)
+        if style.color().alpha > 0.0 {
+            self.set_fill(style.color());
+            self.trace(vert);
+            self.context.fill();
+        }
+        Ok(())
     }
 
     fn draw_text<S: BackendTextStyle>(
@@ -130,8 +209,8 @@ impl DrawingBackend for Ink {
         style: &S,
         pos: BackendCoord,
     ) -> Outcome<()> {
-        let BackendColor { alpha, rgb } = style.color();
-        if alpha == 0.0 {
+        let color = style.color();
+        if color.alpha == 0.0 {
             return Ok(());
         }
         let context = &self.context;
@@ -156,16 +235,15 @@ impl DrawingBackend for Ink {
             VPos::Center => "middle",
             VPos::Bottom => "bottom",
         });
-        let (red, green, blue) = rgb;
-        let colour = format!("rgba({red},{green},{blue},{alpha})");
-        let _ = if rgb == self.halo {
-            context.set_stroke_style_str(&colour);
+        let _ = if color.rgb == self.halo {
+            context.set_stroke_style_str(&css(color));
             context.set_line_width(self.halo_width);
             context.stroke_text(text, 0.0, 0.0)
         } else {
-            context.set_fill_style_str(&colour);
+            context.set_fill_style_str(&css(color));
             context.fill_text(text, 0.0, 0.0)
         };
+        // Colours and widths as they were before the text.
         context.restore();
         Ok(())
     }
