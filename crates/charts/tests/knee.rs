@@ -124,6 +124,17 @@ fn wide_charts_say_everything_and_narrow_ones_the_main_things() {
 }
 
 #[test]
+fn a_load_beyond_the_capacity_is_named_too() {
+    for planned in [22.6, 25.0, 27.5] {
+        let data = KneeData { planned_rate_per_s: Some(planned), ..measured() };
+        let svg = drawn(&data, &LIGHT, &WIDE);
+        assert!(svg.contains(&format!("planned {planned}")), "{planned}");
+        assert!(svg.contains("target holds to 22.4"), "{planned}");
+        assert!(!svg.contains("headroom"), "{planned}");
+    }
+}
+
+#[test]
 fn panels_share_the_height_and_one_axis() {
     let Ok(geometry) = knee_geometry(&measured(), &WIDE) else { panic!("fits") };
     let heights = [geometry.ttft, geometry.tpot, geometry.goodput].map(|p| p.rect.height());
@@ -162,6 +173,10 @@ fn reads_the_curves_that_it_draws() {
     assert_eq!(at.goodput_per_s.map(|i| i.value), Some(15.0));
     let between = readout(&data, 17.0);
     assert!(between.ttft_p99_s.is_some_and(|i| i.value > 0.166 && i.value < 0.242));
+    for rate in [20.5, 21.0, 21.9] {
+        let goodput = readout(&data, rate).goodput_per_s.map(|i| i.value);
+        assert!(goodput.is_some_and(|per_s| per_s <= rate), "more than was offered at {rate}");
+    }
     let low = readout(&data, 0.5);
     assert_eq!(low.ttft_p99_s, None);
     assert!(low.goodput_per_s.is_some_and(|i| (i.value - 0.5).abs() < 1e-9));
