@@ -12,7 +12,7 @@ fn observed(seed: u64, load: f64, requests: usize) -> (Vec<f64>, u64, u64) {
     let (mut arrivals, mut departures) = (Vec::new(), Vec::new());
     for _ in 0..requests {
         now += gaps.exponential() / load;
-        free = crate::float::greater(now, free) + services.exponential();
+        free = greater(now, free) + services.exponential();
         arrivals.push(now);
         departures.push(free);
     }

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn equal_rates_are_an_infinite_server_queue() {
         for (offered, servers) in [(4.0_f64, 5_u64), (12.0, 10), (100.0, 100)] {
-            let (mut probability, mut queue) = ((-offered).exp(), 0.0);
+            let (mut probability, mut queue) = (libm::exp(-offered), 0.0);
             for n in 1..1_000_u64 {
                 probability *= offered / n as f64;
                 queue += probability * n.saturating_sub(servers) as f64;

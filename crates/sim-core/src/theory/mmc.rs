@@ -184,8 +184,8 @@ mod tests {
         let queue = Mmc::new(0.8, 1.0, 1).unwrap();
         close(queue.mean_wait_s(), 4.0, 1e-14);
         close(queue.share_waiting(), 0.8, 1e-15);
-        close(queue.wait_exceeded_s(0.01).unwrap(), 80_f64.ln() / 0.2, 1e-14);
-        close(queue.response_exceeded_s(0.01).unwrap(), 100_f64.ln() / 0.2, 1e-12);
+        close(queue.wait_exceeded_s(0.01).unwrap(), libm::log(80.0) / 0.2, 1e-14);
+        close(queue.response_exceeded_s(0.01).unwrap(), libm::log(100.0) / 0.2, 1e-12);
         assert_eq!(queue.wait_exceeded_s(0.9), Ok(0.0));
         assert_eq!(queue.share_waiting_beyond(-1.0), 1.0);
     }
