@@ -106,6 +106,11 @@ impl KvCache {
         request.table.published = request.table.published.max(full);
     }
 
+    /// The blocks that a request holds.
+    pub(super) fn blocks_of(request: &Tracked) -> &[u32] {
+        &request.table.blocks
+    }
+
     /// Take all blocks back from a request.
     pub(super) fn release(&mut self, request: &mut Tracked) {
         let table = std::mem::take(&mut request.table);

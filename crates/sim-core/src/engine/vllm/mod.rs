@@ -35,6 +35,7 @@ mod request;
 mod running;
 mod scheduler;
 mod spec;
+mod truths;
 
 pub use decision::{Completion, Decision, Refusal, Scheduled};
 pub use driver::{VllmCounts, VllmRun, VllmSetup, simulate_vllm_by_oracle};

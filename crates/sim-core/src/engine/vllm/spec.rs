@@ -166,6 +166,13 @@ impl VllmSpec {
                 return Err(out_of_domain(field, value, requirement));
             }
         }
+        if self.steps_in_flight > 2 {
+            return Err(out_of_domain(
+                "vllm.steps_in_flight",
+                self.steps_in_flight,
+                "1 (synchronous) or 2 (asynchronous scheduling)",
+            ));
+        }
         if self.num_blocks > MOST_BLOCKS {
             return Err(out_of_domain("vllm.num_blocks", self.num_blocks, "below 2^32"));
         }
