@@ -8,7 +8,7 @@ use sim_core::{
     Workload,
     engine::vllm::{
         Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmSetup, VllmSpec,
-        simulate_vllm_by_oracle,
+        simulate_vllm, simulate_vllm_by_oracle,
     },
     simulate_by_oracle,
 };
@@ -263,5 +263,73 @@ proptest! {
         prop_assert_eq!(ours.run.steps, theirs.steps);
         prop_assert_eq!(ours.run.itl.percentile(99.0), theirs.itl.percentile(99.0));
         prop_assert_eq!(ours.run.queue_wait, theirs.queue_wait);
+    }
+}
+
+/// Settings that the fast engine covers.
+fn countable_specs() -> impl Strategy<Value = VllmSpec> {
+    (specs(), 0_u64..300).prop_map(|(spec, extra)| VllmSpec {
+        policy: Policy::Fcfs,
+        prefix_caching: false,
+        steps_in_flight: 1,
+        long_prefill_token_threshold: 0,
+        prefill_schedule_interval: 1,
+        max_num_batched_tokens: if spec.chunked_prefill {
+            spec.max_num_seqs + extra
+        } else {
+            spec.max_num_batched_tokens + spec.max_num_seqs
+        },
+        ..spec
+    })
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * (1e-3 + a.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+    /// The fast engine decides as the scheduler does, and its times agree.
+    #[test]
+    fn the_fast_engine_agrees(
+        vllm in countable_specs(), workload in workloads(), step_time in step_times(),
+    ) {
+        prop_assert!(vllm.is_countable());
+        let setup = VllmSetup { workload, vllm, step_time, slo: SLO, seed: 0 };
+        let fail = |error: sim_core::SetupError| TestCaseError::fail(error.to_string());
+        let slow = simulate_vllm_by_oracle(&setup, KEEP_ALL).map_err(fail)?;
+        let fast = simulate_vllm(&setup, KEEP_ALL).map_err(fail)?;
+        prop_assert_eq!(fast.run.verify(), Ok(()));
+        prop_assert_eq!(fast.counts, slow.counts);
+        let (fast, slow) = (fast.run, slow.run);
+        for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {
+            prop_assert_eq!(f.outcome, s.outcome);
+            prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+            prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+        }
+        prop_assert_eq!(fast.steps, slow.steps);
+        prop_assert_eq!(
+            (fast.offered, fast.completed, fast.rejected, fast.in_flight),
+            (slow.offered, slow.completed, slow.rejected, slow.in_flight)
+        );
+        prop_assert_eq!(fast.peak_running, slow.peak_running);
+        prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
+        prop_assert_eq!(fast.itl.count(), slow.itl.count());
+        prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+        for percent in [0.0, 50.0, 99.0, 100.0] {
+            let pairs = [
+                (&fast.ttft, &slow.ttft),
+                (&fast.tpot, &slow.tpot),
+                (&fast.itl, &slow.itl),
+                (&fast.queue_wait, &slow.queue_wait),
+            ];
+            for (f, s) in pairs {
+                match (f.percentile(percent), s.percentile(percent)) {
+                    (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                    (f, s) => prop_assert_eq!(f, s),
+                }
+            }
+        }
     }
 }

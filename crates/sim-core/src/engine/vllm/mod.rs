@@ -32,8 +32,11 @@ mod kv_cache;
 mod prefix_cache;
 mod queue;
 mod request;
+mod residues;
 mod running;
+mod running_list;
 mod scheduler;
+mod simulation;
 mod spec;
 mod truths;
 
@@ -41,4 +44,5 @@ pub use decision::{Completion, Decision, Refusal, Scheduled};
 pub use driver::{VllmCounts, VllmRun, VllmSetup, simulate_vllm_by_oracle};
 pub use request::{Content, Request, RequestId};
 pub use scheduler::Scheduler;
+pub use simulation::simulate_vllm;
 pub use spec::{Policy, Version, VllmSpec};
