@@ -7,8 +7,8 @@ use sim_core::{
     EngineSpec, Keep, Precision, RequestSource, Setup, Slo, StepTimeSpec, Trace, TraceRow,
     Workload,
     engine::vllm::{
-        Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmSetup, VllmSpec,
-        simulate_vllm, simulate_vllm_by_oracle,
+        Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmRun, VllmSetup,
+        VllmSpec, simulate_vllm, simulate_vllm_by_oracle,
     },
     simulate_by_oracle,
 };
@@ -331,5 +331,34 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Five requests that fit as prompts and not with their outputs: three lose their blocks. Their
+/// users see one long gap each, and no first token moves.
+#[test]
+fn a_preempted_request_keeps_its_first_token_and_pays_in_a_gap() {
+    let rows = vec![TraceRow { arrival_s: 0.0, input_tokens: 64, output_tokens: 40 }; 5];
+    let trace = Arc::new(Trace::new(rows).expect("rows are in order"));
+    let setup = VllmSetup {
+        workload: Workload { source: RequestSource::Replay { trace, speed: 1.0 }, requests: 5 },
+        vllm: VllmSpec {
+            prefix_caching: false,
+            steps_in_flight: 1,
+            ..VllmSpec::of_version(Version::V0_33, 21, 8192)
+        },
+        step_time: StepTimeSpec::Affine { fixed_s: 0.01, per_item_s: 0.0 },
+        slo: SLO,
+        seed: 0,
+    };
+    for simulate in [simulate_vllm, simulate_vllm_by_oracle] {
+        let VllmRun { run, counts } = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+        assert_eq!((run.completed, counts.preemptions), (5, 3));
+        // One after its first token, one after its 17th, one after its 33rd.
+        assert_eq!(counts.recomputed_tokens, 64 + 80 + 96);
+        assert!(run.ttft.percentile(100.0).is_some_and(|ttft_s| close(ttft_s, 0.01)));
+        // The first to go waits from step 1 until two have finished, after step 39.
+        assert!(run.itl.percentile(100.0).is_some_and(|gap_s| close(gap_s, 0.40)));
+        assert_eq!(run.itl.count(), 5 * 39);
     }
 }

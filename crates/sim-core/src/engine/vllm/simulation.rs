@@ -231,8 +231,8 @@ impl Simulation {
         }
         let Journey { computed_tokens, known_tokens, .. } = self.slots[slot as usize].journey;
         let chunk = (known_tokens - computed_tokens).min(draft.budget);
-        let need = self.spec.blocks_for(computed_tokens + chunk)
-            - self.spec.blocks_for(computed_tokens);
+        let need =
+            self.spec.blocks_for(computed_tokens + chunk) - self.spec.blocks_for(computed_tokens);
         draft.changes = true;
         if need > self.free_blocks {
             self.preempt(slot);
@@ -289,8 +289,7 @@ impl Simulation {
     fn gate(&self, known_tokens: u64, chunk: u64) -> u64 {
         let whole = self.spec.scheduler_reserve_full_isl;
         let tokens = if whole { known_tokens } else { chunk };
-        let watermark =
-            if self.admitted_len() == 0 { 0 } else { self.spec.watermark_blocks() };
+        let watermark = if self.admitted_len() == 0 { 0 } else { self.spec.watermark_blocks() };
         self.spec.blocks_for(tokens) + watermark
     }
 
