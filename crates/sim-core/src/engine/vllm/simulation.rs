@@ -459,5 +459,6 @@ impl Simulation {
 /// Prompt length, and the length at which a request ends.
 fn lengths(request: &Request, spec: &VllmSpec) -> (u64, u64) {
     let prompt_tokens = request.input_tokens.max(1);
-    (prompt_tokens, (prompt_tokens + request.output_tokens).min(spec.max_model_len))
+    let final_tokens = prompt_tokens.saturating_add(request.output_tokens);
+    (prompt_tokens, final_tokens.min(spec.max_model_len))
 }
