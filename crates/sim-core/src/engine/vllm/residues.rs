@@ -81,7 +81,7 @@ mod tests {
                 residues.insert(tokens, start);
             }
             let need = |ahead: u64| {
-                computed.iter().filter(|&&tokens| (tokens + ahead) % block_size == 0).count() as u64
+                computed.iter().filter(|&&tokens| (tokens + ahead).is_multiple_of(block_size)).count() as u64
             };
             let mut taken = 0;
             let mut steps = 0;
