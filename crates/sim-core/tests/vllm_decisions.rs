@@ -7,8 +7,6 @@ use sim_core::engine::vllm::{
     Completion, Content, Decision, Policy, Request, RequestId, Scheduler, Version, VllmSpec,
 };
 
-const TRACES: &str = include_str!("../../../tests/golden/vllm/traces.json");
-
 #[derive(Deserialize)]
 struct Traces {
     scenarios: std::collections::BTreeMap<String, Scenario>,
@@ -193,10 +191,10 @@ impl<'a> Replay<'a> {
     }
 }
 
-#[test]
-fn every_step_of_every_trace_is_decided_alike() {
-    let traces: Traces = serde_json::from_str(TRACES).expect("the traces parse");
-    assert_eq!(traces.scenarios.len(), 19);
+/// Replays every scenario of a file and compares every step.
+fn replay_all(text: &str, scenarios: usize) {
+    let traces: Traces = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(traces.scenarios.len(), scenarios);
     for (name, scenario) in &traces.scenarios {
         let ours = Replay::run(scenario);
         for (ours, theirs) in ours.iter().zip(&scenario.steps) {
@@ -204,4 +202,15 @@ fn every_step_of_every_trace_is_decided_alike() {
         }
         assert_eq!(ours.len(), scenario.steps.len(), "{name}");
     }
+}
+
+#[test]
+fn every_step_of_every_trace_is_decided_alike() {
+    replay_all(include_str!("../../../tests/golden/vllm/traces.json"), 19);
+}
+
+/// Random requests in tiny pools: preemption under every combination of rules.
+#[test]
+fn every_step_of_random_scenarios_is_decided_alike() {
+    replay_all(include_str!("../../../tests/golden/vllm/fuzz.json"), 24);
 }

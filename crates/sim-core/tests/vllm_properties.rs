@@ -7,8 +7,8 @@ use sim_core::{
     EngineSpec, Keep, Precision, RequestSource, Setup, Slo, StepTimeSpec, Trace, TraceRow,
     Workload,
     engine::vllm::{
-        Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmSetup, VllmSpec,
-        simulate_vllm_by_oracle,
+        Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmRun, VllmSetup,
+        VllmSpec, simulate_vllm, simulate_vllm_by_oracle,
     },
     simulate_by_oracle,
 };
@@ -263,5 +263,102 @@ proptest! {
         prop_assert_eq!(ours.run.steps, theirs.steps);
         prop_assert_eq!(ours.run.itl.percentile(99.0), theirs.itl.percentile(99.0));
         prop_assert_eq!(ours.run.queue_wait, theirs.queue_wait);
+    }
+}
+
+/// Settings that the fast engine covers.
+fn countable_specs() -> impl Strategy<Value = VllmSpec> {
+    (specs(), 0_u64..300).prop_map(|(spec, extra)| VllmSpec {
+        policy: Policy::Fcfs,
+        prefix_caching: false,
+        steps_in_flight: 1,
+        long_prefill_token_threshold: 0,
+        prefill_schedule_interval: 1,
+        max_num_batched_tokens: if spec.chunked_prefill {
+            spec.max_num_seqs + extra
+        } else {
+            spec.max_num_batched_tokens + spec.max_num_seqs
+        },
+        ..spec
+    })
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * (1e-3 + a.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+    /// The fast engine decides as the scheduler does, and its times agree.
+    #[test]
+    fn the_fast_engine_agrees(
+        vllm in countable_specs(), workload in workloads(), step_time in step_times(),
+    ) {
+        prop_assert!(vllm.is_countable());
+        let setup = VllmSetup { workload, vllm, step_time, slo: SLO, seed: 0 };
+        let fail = |error: sim_core::SetupError| TestCaseError::fail(error.to_string());
+        let slow = simulate_vllm_by_oracle(&setup, KEEP_ALL).map_err(fail)?;
+        let fast = simulate_vllm(&setup, KEEP_ALL).map_err(fail)?;
+        prop_assert_eq!(fast.run.verify(), Ok(()));
+        prop_assert_eq!(fast.counts, slow.counts);
+        let (fast, slow) = (fast.run, slow.run);
+        for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {
+            prop_assert_eq!(f.outcome, s.outcome);
+            prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+            prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+        }
+        prop_assert_eq!(fast.steps, slow.steps);
+        prop_assert_eq!(
+            (fast.offered, fast.completed, fast.rejected, fast.in_flight),
+            (slow.offered, slow.completed, slow.rejected, slow.in_flight)
+        );
+        prop_assert_eq!(fast.peak_running, slow.peak_running);
+        prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
+        prop_assert_eq!(fast.itl.count(), slow.itl.count());
+        prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+        for percent in [0.0, 50.0, 99.0, 100.0] {
+            let pairs = [
+                (&fast.ttft, &slow.ttft),
+                (&fast.tpot, &slow.tpot),
+                (&fast.itl, &slow.itl),
+                (&fast.queue_wait, &slow.queue_wait),
+            ];
+            for (f, s) in pairs {
+                match (f.percentile(percent), s.percentile(percent)) {
+                    (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                    (f, s) => prop_assert_eq!(f, s),
+                }
+            }
+        }
+    }
+}
+
+/// Five requests that fit as prompts and not with their outputs: three lose their blocks. Their
+/// users see one long gap each, and no first token moves.
+#[test]
+fn a_preempted_request_keeps_its_first_token_and_pays_in_a_gap() {
+    let rows = vec![TraceRow { arrival_s: 0.0, input_tokens: 64, output_tokens: 40 }; 5];
+    let trace = Arc::new(Trace::new(rows).expect("rows are in order"));
+    let setup = VllmSetup {
+        workload: Workload { source: RequestSource::Replay { trace, speed: 1.0 }, requests: 5 },
+        vllm: VllmSpec {
+            prefix_caching: false,
+            steps_in_flight: 1,
+            ..VllmSpec::of_version(Version::V0_33, 21, 8192)
+        },
+        step_time: StepTimeSpec::Affine { fixed_s: 0.01, per_item_s: 0.0 },
+        slo: SLO,
+        seed: 0,
+    };
+    for simulate in [simulate_vllm, simulate_vllm_by_oracle] {
+        let VllmRun { run, counts } = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+        assert_eq!((run.completed, counts.preemptions), (5, 3));
+        // One after its first token, one after its 17th, one after its 33rd.
+        assert_eq!(counts.recomputed_tokens, 64 + 80 + 96);
+        assert!(run.ttft.percentile(100.0).is_some_and(|ttft_s| close(ttft_s, 0.01)));
+        // The first to go waits from step 1 until two have finished, after step 39.
+        assert!(run.itl.percentile(100.0).is_some_and(|gap_s| close(gap_s, 0.40)));
+        assert_eq!(run.itl.count(), 5 * 39);
     }
 }

@@ -19,6 +19,10 @@
 //!                 tables      sharing  └──▶ PrefixCache  which block holds what
 //! ```
 //!
+//! [`simulate_vllm_by_oracle`] drives the scheduler through time. [`simulate_vllm`] gives the same
+//! run; where the settings allow ([`VllmSpec::is_countable`]) it only counts blocks and crosses many
+//! steps at once.
+//!
 //! A request that can never run (its prompt fills the model's context, or its last token needs
 //! more blocks than there are) is turned away with a [`Refusal`] when it is added; the engine
 //! itself would keep it, and everybody behind it, waiting for ever.
@@ -32,8 +36,11 @@ mod kv_cache;
 mod prefix_cache;
 mod queue;
 mod request;
+mod residues;
 mod running;
+mod running_list;
 mod scheduler;
+mod simulation;
 mod spec;
 mod truths;
 
@@ -41,4 +48,5 @@ pub use decision::{Completion, Decision, Refusal, Scheduled};
 pub use driver::{VllmCounts, VllmRun, VllmSetup, simulate_vllm_by_oracle};
 pub use request::{Content, Request, RequestId};
 pub use scheduler::Scheduler;
+pub use simulation::simulate_vllm;
 pub use spec::{Policy, Version, VllmSpec};

@@ -43,7 +43,9 @@ pub struct Request {
     pub output_tokens: u64,
     /// Lower values go first under [`super::Policy::Priority`].
     pub priority: i64,
-    /// Earlier values go first among equal priorities, and are preempted last.
+    /// Earlier values go first among equal priorities, and are preempted last. Give every request
+    /// its own: under [`super::Policy::Priority`] equals can preempt each other for ever, here as
+    /// in vLLM.
     pub arrival: u64,
     /// What the prompt shares with others.
     pub content: Content,

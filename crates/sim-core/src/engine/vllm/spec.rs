@@ -151,8 +151,10 @@ impl VllmSpec {
     }
 
     fn check_sizes(&self) -> Result<(), SetupError> {
-        /// Block numbers fit 32 bits.
-        const MOST_BLOCKS: u64 = u32::MAX as u64;
+        /// Many times any GPU's pool; the block pool keeps an entry for each.
+        const MOST_BLOCKS: u64 = 1 << 24;
+        /// Far above the block sizes of any attention kernel.
+        const LARGEST_BLOCK: u64 = 1 << 16;
         for (field, value, least, requirement) in [
             ("vllm.block_size", self.block_size, 1, "1 or more"),
             ("vllm.num_blocks", self.num_blocks, 2, "2 or more: one is the null block"),
@@ -174,7 +176,10 @@ impl VllmSpec {
             ));
         }
         if self.num_blocks > MOST_BLOCKS {
-            return Err(out_of_domain("vllm.num_blocks", self.num_blocks, "below 2^32"));
+            return Err(out_of_domain("vllm.num_blocks", self.num_blocks, "at most 2^24"));
+        }
+        if self.block_size > LARGEST_BLOCK {
+            return Err(out_of_domain("vllm.block_size", self.block_size, "at most 2^16"));
         }
         Ok(())
     }
