@@ -71,6 +71,15 @@ pub(super) fn tail_share(value: f64) -> Result<f64, TheoryError> {
     }
 }
 
+/// A time to compare with; it may be zero, negative or infinite.
+pub(super) fn time_s(value: f64) -> Result<f64, TheoryError> {
+    if value.is_nan() {
+        let requirement = "a number of seconds";
+        return Err(TheoryError::OutOfDomain { field: "time", value, requirement });
+    }
+    Ok(value)
+}
+
 /// A count of servers or slots.
 pub(super) fn count(field: &'static str, value: u64) -> Result<u64, TheoryError> {
     if (1..=MOST_SERVERS).contains(&value) {

@@ -2,7 +2,7 @@
 
 use crate::float::greater;
 
-use super::error::{TheoryError, positive, stable, tail_share};
+use super::error::{TheoryError, positive, stable, tail_share, time_s};
 
 /// Mean wait in an M/D/1 queue, in seconds; infinite at or above full load.
 ///
@@ -108,8 +108,14 @@ impl Md1 {
     /// and `k` service times, `Σ_j e^(−y) y^j / j! · P(more than k − j in system)` with
     /// `y = ρ (k − t/s)`. Unlike Erlang's formula its terms are all positive, so it is stable at
     /// any load.
-    #[must_use]
-    pub fn share_waiting_beyond(&self, wait_s: f64) -> f64 {
+    ///
+    /// # Errors
+    /// A time that is not a number.
+    pub fn share_waiting_beyond(&self, wait_s: f64) -> Result<f64, TheoryError> {
+        Ok(self.waiting_beyond(time_s(wait_s)?))
+    }
+
+    fn waiting_beyond(&self, wait_s: f64) -> f64 {
         if wait_s < 0.0 {
             return 1.0;
         }
@@ -145,12 +151,12 @@ impl Md1 {
         }
         let mut low_s = 0.0;
         let mut high_s = EXACT_SERVICES as f64 * self.service_s;
-        if self.share_waiting_beyond(high_s) >= tail {
+        if self.waiting_beyond(high_s) >= tail {
             return Ok(libm::log(self.weight / tail) / self.decay * self.service_s);
         }
         for _ in 0..60 {
             let middle_s = 0.5 * (low_s + high_s);
-            if self.share_waiting_beyond(middle_s) > tail {
+            if self.waiting_beyond(middle_s) > tail {
                 low_s = middle_s;
             } else {
                 high_s = middle_s;
@@ -244,7 +250,7 @@ mod tests {
             let queue = Md1::new(load / 2.0, 2.0).unwrap();
             for services in [0.0, 0.25, 0.999, 1.0, 1.5, 2.75, 4.0, 5.2] {
                 let expected = erlang_1909(load, services);
-                let value = queue.share_waiting_beyond(2.0 * services);
+                let value = queue.waiting_beyond(2.0 * services);
                 assert!((value - expected).abs() < 1e-11, "{load}, {services}: {value} {expected}");
             }
         }
@@ -256,10 +262,8 @@ mod tests {
         for load in LOADS {
             let queue = Md1::new(load, 1.0).unwrap();
             let services = EXACT_SERVICES as f64 - 1e-9;
-            let (sum, tail) = (
-                queue.share_waiting_beyond(services),
-                queue.weight * libm::exp(-queue.decay * services),
-            );
+            let (sum, tail) =
+                (queue.waiting_beyond(services), queue.weight * libm::exp(-queue.decay * services));
             assert!((sum - tail).abs() < 1e-14, "{load}: {sum} {tail}");
         }
     }
@@ -271,7 +275,7 @@ mod tests {
             let queue = Md1::new(load, 1.0).unwrap();
             let (step, mut area) = (0.01, 0.0);
             for index in 0..200_000 {
-                area += step * queue.share_waiting_beyond((f64::from(index) + 0.5) * step);
+                area += step * queue.waiting_beyond((f64::from(index) + 0.5) * step);
             }
             let expected = queue.mean_wait_s();
             assert!((area - expected).abs() < 2e-5 * expected + 2e-5, "{load}: {area} {expected}");
@@ -304,7 +308,7 @@ mod tests {
             let queue = Md1::new(load / service, service).unwrap();
             let wait_s = queue.wait_exceeded_s(tail).unwrap();
             if wait_s > 0.0 {
-                let share = queue.share_waiting_beyond(wait_s);
+                let share = queue.waiting_beyond(wait_s);
                 prop_assert!((share - tail).abs() <= 1e-7 * tail, "{share} against {tail}");
             } else {
                 prop_assert!(queue.load() <= tail);

@@ -78,7 +78,9 @@ impl Mg1 {
     ///
     /// The wait is a sum of residual services, geometrically many (Beneš 1957): put on a lattice
     /// that keeps their mean, the sum follows by Panjer's recursion, whose terms are all positive.
-    /// Within 0.2 % of the exact value.
+    /// Within 0.2 % of the exact value up to a load of 0.98. Nearer to full load a step of the lattice
+    /// is longer than a service and the error grows to `ln(ρ / tail) / 30` per cent: 0.2 % at the
+    /// 99th percentile, 0.6 % at one in a million.
     ///
     /// # Errors
     /// A tail outside its domain, or a service so variable that no lattice spans it.
@@ -96,7 +98,7 @@ impl Mg1 {
     }
 
     /// The time in the system in seconds that a share `tail` of the arrivals exceed; to the
-    /// accuracy of [`Self::wait_exceeded_s`].
+    /// accuracy of [`Self::wait_exceeded_s`] at a thousandth of the tail.
     ///
     /// # Errors
     /// A tail outside its domain, or a service so variable that no lattice spans it.
@@ -236,6 +238,23 @@ mod tests {
                 close(same.wait_exceeded_s(tail).unwrap(), expected, 2e-3);
                 let expected = exact.response_exceeded_s(tail).unwrap();
                 close(queue.response_exceeded_s(tail).unwrap(), expected, 2e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn nearly_full_load_keeps_the_stated_error() {
+        for load in [0.99, 0.999, 0.999_99] {
+            let queue = Mg1::new(load, Service::exponential(1.0).unwrap()).unwrap();
+            let exact = Mmc::new(load, 1.0, 1).unwrap();
+            for tail in TAILS {
+                let expected = exact.wait_exceeded_s(tail).unwrap();
+                // Its own reach, and a thousandfold more for the lattice of the response.
+                let stated = |reach: f64| 1e-3 + libm::log(reach) / 3_000.0;
+                close(queue.wait_exceeded_s(tail).unwrap(), expected, stated(load / tail));
+                let expected = exact.response_exceeded_s(tail).unwrap();
+                let bound = stated(1e3 * load / tail);
+                close(queue.response_exceeded_s(tail).unwrap(), expected, bound);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::float::greater;
 
-use super::error::{TheoryError, count, positive, stable, tail_share};
+use super::error::{TheoryError, count, positive, stable, tail_share, time_s};
 
 /// The share of arrivals that find all servers busy when nobody may wait (Erlang's loss formula).
 ///
@@ -85,9 +85,12 @@ impl Mmc {
     }
 
     /// Share of the arrivals that wait longer than `wait_s`: `C e^(−(c μ − λ) t)`.
-    #[must_use]
-    pub fn share_waiting_beyond(&self, wait_s: f64) -> f64 {
-        if wait_s < 0.0 { 1.0 } else { self.waiting * libm::exp(-self.decay_per_s * wait_s) }
+    ///
+    /// # Errors
+    /// A time that is not a number.
+    pub fn share_waiting_beyond(&self, wait_s: f64) -> Result<f64, TheoryError> {
+        let wait_s = time_s(wait_s)?;
+        Ok(if wait_s < 0.0 { 1.0 } else { self.waiting * libm::exp(-self.decay_per_s * wait_s) })
     }
 
     /// The wait in seconds that a share `tail` of the arrivals exceed; 0 when fewer wait at all.
@@ -103,10 +106,19 @@ impl Mmc {
     ///
     /// Service is exponential and so is the wait of those who wait, hence their sum is Exp(μ) for
     /// the lucky and Exp(μ) + Exp(c μ − λ) for the rest.
-    #[must_use]
-    pub fn share_responding_beyond(&self, response_s: f64) -> f64 {
+    ///
+    /// # Errors
+    /// A time that is not a number.
+    pub fn share_responding_beyond(&self, response_s: f64) -> Result<f64, TheoryError> {
+        Ok(self.responding_beyond(time_s(response_s)?))
+    }
+
+    fn responding_beyond(&self, response_s: f64) -> f64 {
         if response_s <= 0.0 {
             return 1.0;
+        }
+        if response_s.is_infinite() {
+            return 0.0;
         }
         let service_per_s = 1.0 / self.service_s;
         let difference = self.decay_per_s - service_per_s;
@@ -132,13 +144,13 @@ impl Mmc {
     pub fn response_exceeded_s(&self, tail: f64) -> Result<f64, TheoryError> {
         let tail = tail_share(tail)?;
         let (mut low_s, mut high_s) = (0.0, self.mean_response_s());
-        while self.share_responding_beyond(high_s) > tail {
+        while self.responding_beyond(high_s) > tail {
             low_s = high_s;
             high_s *= 2.0;
         }
         for _ in 0..60 {
             let middle_s = 0.5 * (low_s + high_s);
-            if self.share_responding_beyond(middle_s) > tail {
+            if self.responding_beyond(middle_s) > tail {
                 low_s = middle_s;
             } else {
                 high_s = middle_s;
@@ -187,7 +199,9 @@ mod tests {
         close(queue.wait_exceeded_s(0.01).unwrap(), libm::log(80.0) / 0.2, 1e-14);
         close(queue.response_exceeded_s(0.01).unwrap(), libm::log(100.0) / 0.2, 1e-12);
         assert_eq!(queue.wait_exceeded_s(0.9), Ok(0.0));
-        assert_eq!(queue.share_waiting_beyond(-1.0), 1.0);
+        assert_eq!(queue.share_waiting_beyond(-1.0), Ok(1.0));
+        assert_eq!(queue.share_responding_beyond(f64::INFINITY), Ok(0.0));
+        assert!(queue.share_waiting_beyond(f64::NAN).is_err());
     }
 
     /// The chain itself, truncated at 4,000 and summed: its mean queue over the rate is the wait.
@@ -215,7 +229,7 @@ mod tests {
             let queue = Mmc::new(rate, 1.0, servers).unwrap();
             let (step, mut area) = (1e-3, 0.0);
             for index in 0..400_000 {
-                area += step * queue.share_responding_beyond((f64::from(index) + 0.5) * step);
+                area += step * queue.responding_beyond((f64::from(index) + 0.5) * step);
             }
             close(area, queue.mean_response_s(), 1e-6);
         }

@@ -114,8 +114,7 @@ impl Service {
     }
 
     /// `P(S > x)`.
-    #[must_use]
-    pub fn share_beyond(&self, x_s: f64) -> f64 {
+    pub(super) fn share_beyond(&self, x_s: f64) -> f64 {
         if x_s < 0.0 { 1.0 } else { self.split(x_s).beyond }
     }
 
