@@ -52,6 +52,11 @@ fn clipped_segment(from: Point, to: Point, rect: &Rect) -> Option<(Point, Point)
     if !(dx.is_finite() && dy.is_finite()) {
         return None;
     }
+    // Most segments of a long line are plainly elsewhere.
+    let is_left = from.0 < rect.left && to.0 < rect.left;
+    if is_left || (from.0 > rect.right && to.0 > rect.right) {
+        return None;
+    }
     let (mut enter, mut leave) = (0.0, 1.0);
     for (step, room) in [
         (-dx, from.0 - rect.left),

@@ -125,12 +125,15 @@ fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
     slopes
 }
 
-/// Slope at a point of the parabola through it and its two neighbours.
+/// Slope at a point between two steps in one direction: their harmonic mean after Fritsch and
+/// Butland, which leans to the flatter step and so makes no waves before a bend.
 fn inner_slope((before, after): (f64, f64), (secant, next): (f64, f64)) -> f64 {
-    finite((secant * after + next * before) / (before + after))
+    let (weight, next_weight) = (2.0 * after + before, after + 2.0 * before);
+    finite((weight + next_weight) / (weight / secant + next_weight / next))
 }
 
-/// The same at an end, whose neighbours are both on one side. It never turns against the first step.
+/// Slope at an end of the parabola through it and the two points after it. It never turns against
+/// the first step.
 fn end_slope((near, far): (f64, f64), (secant, next): (f64, f64)) -> f64 {
     let slope = finite(((2.0 * near + far) * secant - near * next) / (near + far));
     if slope * secant > 0.0 { slope } else { 0.0 }

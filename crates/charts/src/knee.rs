@@ -122,7 +122,7 @@ pub(crate) fn dot_places(
     let places = [
         (ttft, geometry.ttft, 1),
         (series.tpot_p99.value.at(rate_per_s), geometry.tpot, 2),
-        (series.goodput.value.at(rate_per_s), geometry.goodput, 3),
+        (series.goodput_at(rate_per_s).map(|i| i.value), geometry.goodput, 3),
     ];
     let placed = places.into_iter().filter_map(|(value, panel, data)| {
         let y = panel.y.to_px(value?);

@@ -9,6 +9,9 @@ use crate::paint::{Anchor, HALO_PX, TEXT_PX};
 const GAP_PX: f64 = 4.0;
 /// Height of a label's box: capitals and what hangs below them.
 const HEIGHT_PX: f64 = TEXT_PX;
+/// A label is tried at places this far apart along its line, CSS px, and at no more than so many.
+const STEP_PX: f64 = 8.0;
+const MOST_PLACES: u32 = 60;
 
 /// The box around a text at a place.
 pub(crate) fn text_box(text: &str, bold: bool, (x, y): Point, anchor: Anchor) -> Rect {
@@ -76,10 +79,12 @@ pub(crate) fn beside(line: &[Point], width: f64, preferred: f64) -> Vec<Point> {
     if from > to {
         return Vec::new();
     }
-    const STEP_PX: f64 = 8.0;
-    let steps = ((to - from) / STEP_PX).floor();
-    let steps = if steps < 1000.0 { steps as u32 } else { 1000 };
-    let mut middles: Vec<f64> = (0..=steps).map(|i| from + f64::from(i) * STEP_PX).collect();
+    let finest = (to - from) / f64::from(MOST_PLACES);
+    let step = if finest > STEP_PX { finest } else { STEP_PX };
+    let mut middles: Vec<f64> = (0..=MOST_PLACES)
+        .map(|i| from + f64::from(i) * step)
+        .take_while(|middle| *middle <= to)
+        .collect();
     middles.sort_by(|a, b| (a - preferred).abs().total_cmp(&(b - preferred).abs()));
     let at = |x: f64, above: bool| {
         let span = (x - width / 2.0 - HALO_PX, x + width / 2.0 + HALO_PX);

@@ -120,7 +120,8 @@ fn tpot_high(data: &KneeData, series: &Series) -> f64 {
 }
 
 fn goodput_high(series: &Series, rate_high: f64) -> f64 {
-    let goodput = largest(series.goodput.high.points().iter().map(|point| point.1));
+    let missing_least = series.shortfall.low.points().iter();
+    let goodput = largest(missing_least.map(|(rate, missing)| rate - missing));
     // The offered load has to stay in view up to the ceiling.
     let offered = series.unstable_from.unwrap_or(rate_high / BEYOND_CEILING);
     let top = goodput.into_iter().chain(usable(Some(offered)));

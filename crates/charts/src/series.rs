@@ -19,7 +19,9 @@ pub(crate) struct Series {
     pub(crate) ttft_p99_ln: Band,
     pub(crate) closed_form_ln: Curve,
     pub(crate) tpot_p99: Band,
-    pub(crate) goodput: Band,
+    /// What is missing to the offered rate, whose curve is flat where all requests meet the target:
+    /// so no interpolated goodput exceeds the offered rate where no measured one does.
+    pub(crate) shortfall: Band,
     /// The rate from which on latencies are withheld.
     pub(crate) unstable_from: Option<f64>,
 }
@@ -72,9 +74,22 @@ impl Series {
             ttft_p99_ln: Band::through(&points, |p| ln_interval(p.ttft_p99_s)),
             closed_form_ln: Curve::through(closed_form.map(|&(rate, s)| (rate, ln(s)))),
             tpot_p99: Band::through(&points, |p| p.tpot_p99_s),
-            goodput: Band::through(&with_origin(&points), |p| p.goodput_per_s),
+            shortfall: Band::through(&with_origin(&points), |p| {
+                let missing = |goodput: f64| p.rate_per_s - goodput;
+                let Interval { value, low, high } = p.goodput_per_s;
+                Interval { value: missing(value), low: missing(high), high: missing(low) }
+            }),
             unstable_from,
         }
+    }
+
+    /// Requests per second that meet the target at an offered rate.
+    pub(crate) fn goodput_at(&self, rate_per_s: f64) -> Option<Interval> {
+        self.shortfall.at(rate_per_s).map(|missing| Interval {
+            value: rate_per_s - missing.value,
+            low: rate_per_s - missing.high,
+            high: rate_per_s - missing.low,
+        })
     }
 
     fn read(&self, rate_per_s: f64) -> Readout {
@@ -90,7 +105,7 @@ impl Series {
             }),
             closed_form_s: self.closed_form_ln.at(rate_per_s).map(exp),
             tpot_p99_s: self.tpot_p99.at(rate_per_s),
-            goodput_per_s: self.goodput.at(rate_per_s),
+            goodput_per_s: self.goodput_at(rate_per_s),
         }
     }
 }

@@ -24,6 +24,21 @@ const TPOT_DASH: Dash = Dash(7.0, 3.0);
 const CLOSED_FORM_DASH: Dash = Dash(2.0, 3.0);
 const OFFERED_DASH: Dash = Dash(4.0, 3.0);
 
+/// What a curve's number at a rate stands for.
+type ValueAt = fn(f64, f64) -> f64;
+
+fn itself(_rate: f64, value: f64) -> f64 {
+    value
+}
+
+fn seconds(_rate: f64, ln: f64) -> f64 {
+    libm::exp(ln)
+}
+
+fn goodput(rate: f64, shortfall: f64) -> f64 {
+    rate - shortfall
+}
+
 /// The curves in CSS px, for drawing and for keeping labels clear of them. Empty where there is
 /// nothing to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,19 +55,17 @@ pub(crate) struct Traces {
 
 impl Traces {
     pub(crate) fn of(data: &KneeData, series: &Series, geometry: &KneeGeometry) -> Self {
-        let on = |curve: &Curve, panel: &Panel, value: fn(f64) -> f64| {
-            placed(curve, panel, geometry, value)
-        };
-        let same = |value| value;
+        let on =
+            |curve: &Curve, panel: &Panel, value: ValueAt| placed(curve, panel, geometry, value);
         let last = series.unstable_from.unwrap_or(geometry.x.high());
         let offered = Curve::through([(0.0, 0.0), (last, last)]);
         Self {
-            ttft_p50: on(&series.ttft_p50_ln, &geometry.ttft, libm::exp),
-            ttft_p99: on(&series.ttft_p99_ln.value, &geometry.ttft, libm::exp),
-            closed_form: on(&series.closed_form_ln, &geometry.ttft, libm::exp),
-            tpot_p99: on(&series.tpot_p99.value, &geometry.tpot, same),
-            goodput: on(&series.goodput.value, &geometry.goodput, same),
-            offered: clipped(&on(&offered, &geometry.goodput, same), &geometry.goodput.rect)
+            ttft_p50: on(&series.ttft_p50_ln, &geometry.ttft, seconds),
+            ttft_p99: on(&series.ttft_p99_ln.value, &geometry.ttft, seconds),
+            closed_form: on(&series.closed_form_ln, &geometry.ttft, seconds),
+            tpot_p99: on(&series.tpot_p99.value, &geometry.tpot, itself),
+            goodput: on(&series.shortfall.value, &geometry.goodput, goodput),
+            offered: clipped(&on(&offered, &geometry.goodput, itself), &geometry.goodput.rect)
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -76,12 +89,12 @@ pub(crate) fn draw<DB: DrawingBackend>(
         dash,
     };
     let across = (geometry.plot.left, ground::stable_end(geometry, series));
-    let (ttft, tpot, goodput) = (&geometry.ttft, &geometry.tpot, &geometry.goodput);
+    let (ttft, tpot, panel) = (&geometry.ttft, &geometry.tpot, &geometry.goodput);
 
     if let Some(y) = traces.ttft_target {
         brush.level(y, across, &line(1, TARGET_PX, Some(TARGET_DASH)))?;
     }
-    band(brush, &series.ttft_p99_ln, ttft, geometry, libm::exp, (1, theme))?;
+    band(brush, &series.ttft_p99_ln, ttft, geometry, seconds, (1, theme))?;
     trace(brush, &traces.closed_form, ttft, &line(0, TARGET_PX, Some(CLOSED_FORM_DASH)))?;
     trace(brush, &traces.ttft_p50, ttft, &line(1, SECONDARY_PX, None))?;
     trace(brush, &traces.ttft_p99, ttft, &line(1, MAIN_PX, None))?;
@@ -89,13 +102,13 @@ pub(crate) fn draw<DB: DrawingBackend>(
     if let Some(y) = traces.tpot_target {
         brush.level(y, across, &line(2, TARGET_PX, Some(TARGET_DASH)))?;
     }
-    band(brush, &series.tpot_p99, tpot, geometry, |value| value, (2, theme))?;
+    band(brush, &series.tpot_p99, tpot, geometry, itself, (2, theme))?;
     trace(brush, &traces.tpot_p99, tpot, &line(2, MAIN_PX, Some(TPOT_DASH)))?;
 
-    trace(brush, &traces.offered, goodput, &line(0, SECONDARY_PX, Some(OFFERED_DASH)))?;
-    area(brush, &traces.goodput, goodput, theme)?;
-    band(brush, &series.goodput, goodput, geometry, |value| value, (3, theme))?;
-    trace(brush, &traces.goodput, goodput, &line(3, MAIN_PX, None))
+    trace(brush, &traces.offered, panel, &line(0, SECONDARY_PX, Some(OFFERED_DASH)))?;
+    area(brush, &traces.goodput, panel, theme)?;
+    band(brush, &series.shortfall, panel, geometry, goodput, (3, theme))?;
+    trace(brush, &traces.goodput, panel, &line(3, MAIN_PX, None))
 }
 
 fn target(value: f64, panel: &Panel) -> Option<f64> {
@@ -103,16 +116,12 @@ fn target(value: f64, panel: &Panel) -> Option<f64> {
     is_drawn.then(|| panel.y.to_px(value))
 }
 
-fn placed(
-    curve: &Curve,
-    panel: &Panel,
-    geometry: &KneeGeometry,
-    value: fn(f64) -> f64,
-) -> Vec<Point> {
+fn placed(curve: &Curve, panel: &Panel, geometry: &KneeGeometry, value: ValueAt) -> Vec<Point> {
     let step = geometry.x.to_value(geometry.plot.left + SAMPLE_PX);
-    let place = |(rate, y): (f64, f64)| (geometry.x.to_px(rate), panel.y.to_px(value(y)));
+    let place = |(rate, y): (f64, f64)| (geometry.x.to_px(rate), panel.y.to_px(value(rate, y)));
     let samples = curve.sampled(step).into_iter().map(place);
-    samples.filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    // Samples lie so close that a curve cut at the last one ends at the edge.
+    samples.filter(|(x, y)| *x <= geometry.plot.right && y.is_finite()).collect()
 }
 
 fn trace<DB: DrawingBackend>(
@@ -130,7 +139,7 @@ fn band<DB: DrawingBackend>(
     band: &Band,
     panel: &Panel,
     geometry: &KneeGeometry,
-    value: fn(f64) -> f64,
+    value: ValueAt,
     (data, theme): (usize, &Theme),
 ) -> Result<(), ChartError> {
     if band.low == band.high {

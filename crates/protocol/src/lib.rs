@@ -1,1 +1,169 @@
 //! Messages between page and worker.
+//!
+//! Both sides come from one build, so the payload is positional (postcard). What can go wrong is a
+//! browser that kept an old worker file beside a new page: every message therefore starts with the
+//! protocol number, and the worker's first message names the build that it belongs to.
+
+use planner::PlanAnswer;
+use scenario::Scenario;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Changes with every change of a message.
+pub const PROTOCOL: u32 = 1;
+
+/// Which build this is. Set by the build through the environment; two local builds without it agree.
+pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
+    Some(id) => id,
+    None => "local",
+};
+
+/// What the page asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// Answer this scenario. A newer generation replaces whatever is running.
+    Plan {
+        /// Grows with every request of the page; comes back with every message about it.
+        generation: u64,
+        /// The question.
+        scenario: Scenario,
+        /// One replication only: enough while a slider is being dragged.
+        quick: bool,
+    },
+    /// Stop working on this generation, if it is the current one.
+    Cancel {
+        /// The generation to stop.
+        generation: u64,
+    },
+}
+
+/// What the worker tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// The worker listens. Messages sent before this one are lost.
+    Ready {
+        /// The worker's [`PROTOCOL`].
+        protocol: u32,
+        /// The worker's [`BUILD_ID`].
+        build_id: String,
+    },
+    /// Still working. Comes several times a second, so that silence means trouble.
+    Progress {
+        /// The request that this is about.
+        generation: u64,
+        /// Jobs done.
+        done: u32,
+        /// Jobs in all, as far as is known.
+        total: u32,
+    },
+    /// An answer.
+    Answer {
+        /// The request that this is about.
+        generation: u64,
+        /// What came out.
+        answer: Box<PlanAnswer>,
+        /// False while further replications will narrow it.
+        complete: bool,
+    },
+    /// The scenario has no answer; the message says what to change.
+    Refused {
+        /// The request that this is about.
+        generation: u64,
+        /// Why, in a sentence for the person.
+        message: String,
+    },
+    /// The worker is dying. Sent from its panic hook: it must not be used again.
+    Panicked {
+        /// What the panic said, and where.
+        message: String,
+    },
+}
+
+/// A message that cannot be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// Shorter than its own header.
+    #[error("the message has {len} bytes, fewer than its header")]
+    Short {
+        /// Its length.
+        len: usize,
+    },
+    /// Written by another build.
+    #[error("the message speaks protocol {theirs}, this side speaks {ours}; reload the page")]
+    Version {
+        /// The sender's protocol.
+        theirs: u32,
+        /// Ours.
+        ours: u32,
+    },
+    /// Not a message.
+    #[error("the message cannot be read or written: {0}")]
+    Malformed(String),
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// [`ProtocolError::Malformed`] if a value cannot be serialized, which no message of this crate does.
+pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, ProtocolError> {
+    let header = PROTOCOL.to_le_bytes().to_vec();
+    postcard::to_extend(message, header).map_err(|e| ProtocolError::Malformed(e.to_string()))
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// A [`ProtocolError`] if the bytes are no message of this protocol.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProtocolError> {
+    let Some((header, body)) = bytes.split_first_chunk::<4>() else {
+        return Err(ProtocolError::Short { len: bytes.len() });
+    };
+    let theirs = u32::from_le_bytes(*header);
+    if theirs != PROTOCOL {
+        return Err(ProtocolError::Version { theirs, ours: PROTOCOL });
+    }
+    postcard::from_bytes(body).map_err(|e| ProtocolError::Malformed(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_comes_through_whole() {
+        let sent = ToWorker::Plan { generation: 7, scenario: Scenario::preset(), quick: true };
+        let bytes = encode(&sent).unwrap();
+        assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
+    }
+
+    #[test]
+    fn news_comes_through_whole() {
+        for sent in [
+            FromWorker::Ready { protocol: PROTOCOL, build_id: BUILD_ID.into() },
+            FromWorker::Progress { generation: 1, done: 2, total: 3 },
+            FromWorker::Refused { generation: 1, message: "the trace is empty".into() },
+            FromWorker::Panicked { message: "index out of bounds".into() },
+        ] {
+            let bytes = encode(&sent).unwrap();
+            assert_eq!(decode::<FromWorker>(&bytes).unwrap(), sent);
+        }
+    }
+
+    #[test]
+    fn another_protocol_is_named_not_guessed() {
+        let mut bytes = encode(&ToWorker::Cancel { generation: 1 }).unwrap();
+        bytes[0] = bytes[0].wrapping_add(1);
+        assert_eq!(
+            decode::<ToWorker>(&bytes),
+            Err(ProtocolError::Version { theirs: PROTOCOL + 1, ours: PROTOCOL })
+        );
+    }
+
+    #[test]
+    fn rubbish_is_an_error_value() {
+        assert_eq!(decode::<ToWorker>(&[1, 0]), Err(ProtocolError::Short { len: 2 }));
+        let mut bytes = PROTOCOL.to_le_bytes().to_vec();
+        bytes.extend([250, 250, 250]);
+        assert!(matches!(decode::<ToWorker>(&bytes), Err(ProtocolError::Malformed(_))));
+    }
+}

@@ -39,7 +39,10 @@ impl Decimal {
 
     /// The number times `10^power`, exactly.
     pub(crate) fn shifted(mut self, power: i32) -> Self {
-        self.exponent += power;
+        // Zero has one form, whatever it is multiplied by.
+        if !self.is_zero() {
+            self.exponent += power;
+        }
         self
     }
 

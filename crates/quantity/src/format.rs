@@ -13,7 +13,8 @@ const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 #[must_use]
 pub fn format(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::Seconds | Unit::Milliseconds => duration(value * unit.in_base()),
+        Unit::Seconds => duration(value),
+        Unit::Milliseconds => duration(shifted(value, -3)),
         Unit::RequestsPerSecond | Unit::TokensPerSecond => with_unit(&number(value), unit.symbol()),
         Unit::Tokens => tokens(value),
         Unit::Share => share(value),

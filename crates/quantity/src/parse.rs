@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::decimal::Decimal;
 use crate::unit::{Dimension, Unit};
 use crate::{MINUS, NARROW_SPACE};
 
@@ -133,12 +134,12 @@ fn time_parts(plain: &str, shown: &str, unit: Unit) -> Result<f64, ParseError> {
         }
         // One part keeps its digits where its unit is the one asked for.
         if parts == 0 && next.is_empty() {
-            return Ok(converted(value, in_seconds, unit.in_base()));
+            return Ok(converted(value, in_seconds, unit));
         }
-        total_s += value.abs() * in_seconds.value();
+        total_s += converted(value.abs(), in_seconds, Unit::Seconds);
         parts += 1;
         if next.is_empty() {
-            return Ok(sign * total_s / unit.in_base());
+            return Ok(converted(sign * total_s, Factor::ONE, unit));
         }
         rest = next;
     }
@@ -157,64 +158,77 @@ fn one_part(plain: &str, shown: &str, unit: Unit) -> Result<f64, ParseError> {
     let name = rest.trim();
     if name.is_empty() {
         let is_percent = unit == Unit::Share && value > 1.0;
-        return Ok(if is_percent { value / 100.0 } else { value });
+        return Ok(if is_percent { converted(value, Factor::ten(-2), unit) } else { value });
     }
     if let Some(scale) = factor(name, expected) {
-        return Ok(converted(value, scale, unit.in_base()));
+        return Ok(converted(value, scale, unit));
     }
     // “1.5k”, “1.5k tokens”, “3.35 TB/s”: a prefix, then perhaps a unit.
     let mut chars = name.chars();
     let prefix = chars.next().and_then(prefix_power);
     let base_name = chars.as_str().trim_start();
-    let base = if base_name.is_empty() {
-        Some(Factor::Times(unit.in_base()))
-    } else {
-        factor(base_name, expected)
-    };
+    let base =
+        if base_name.is_empty() { Some(Factor::of(unit)) } else { factor(base_name, expected) };
     match (prefix, base) {
         (Some(power), Some(base)) if takes_prefix(expected) => {
-            Ok(converted(value * power, base, unit.in_base()))
+            Ok(converted(value, Factor { ten: base.ten + power, ..base }, unit))
         }
         _ => Err(wrong_unit(shown, name, unit)),
     }
 }
 
-/// How a unit relates to the base of its dimension. Divisions stay divisions, so that 2 ms is
-/// 0.002 s to the last bit.
+/// What one of a unit is in the base of its dimension: `10^ten · times / over`. Powers of ten are
+/// kept apart, since shifting a decimal point loses nothing: 99.9 % is 0.999 to the last bit.
 #[derive(Clone, Copy)]
-enum Factor {
-    Times(f64),
-    Over(f64),
+struct Factor {
+    ten: i32,
+    times: f64,
+    over: f64,
 }
 
 impl Factor {
-    fn value(self) -> f64 {
-        match self {
-            Self::Times(factor) => factor,
-            Self::Over(divisor) => 1.0 / divisor,
+    const ONE: Self = Self { ten: 0, times: 1.0, over: 1.0 };
+
+    const fn ten(ten: i32) -> Self {
+        Self { ten, ..Self::ONE }
+    }
+
+    const fn times(times: f64) -> Self {
+        Self { times, ..Self::ONE }
+    }
+
+    const fn over(over: f64) -> Self {
+        Self { over, ..Self::ONE }
+    }
+
+    /// What one of `unit` is in the base of its dimension.
+    const fn of(unit: Unit) -> Self {
+        match unit {
+            Unit::Milliseconds => Self::ten(-3),
+            Unit::Percent => Self::ten(-2),
+            Unit::Gigabytes => Self::ten(9),
+            unit => Self::times(unit.in_base()),
         }
     }
 }
 
-fn converted(value: f64, from: Factor, to_base: f64) -> f64 {
-    // Of the units asked for, those below their base are a thousandth and a hundredth.
-    let to_inverse = if to_base < 1.0 { (1.0 / to_base).round() } else { 1.0 };
-    let to_divisor = if to_base < 1.0 { 1.0 } else { to_base };
-    match from {
-        Factor::Times(factor) if factor == to_base => value,
-        Factor::Over(divisor) if divisor == to_inverse => value,
-        Factor::Times(factor) => value * factor * to_inverse / to_divisor,
-        Factor::Over(divisor) => value * to_inverse / (divisor * to_divisor),
+fn converted(value: f64, from: Factor, unit: Unit) -> f64 {
+    let to = Factor::of(unit);
+    let shift = from.ten - to.ten;
+    let shifted = Decimal::of(value).map_or(value, |decimal| decimal.shifted(shift).value());
+    if from.times == to.times && from.over == to.over {
+        return shifted;
     }
+    shifted * from.times * to.over / (from.over * to.times)
 }
 
-fn prefix_power(prefix: char) -> Option<f64> {
+fn prefix_power(prefix: char) -> Option<i32> {
     match prefix {
-        'k' | 'K' => Some(1e3),
-        'M' => Some(1e6),
-        'G' | 'B' => Some(1e9),
-        'T' => Some(1e12),
-        'P' => Some(1e15),
+        'k' | 'K' => Some(3),
+        'M' => Some(6),
+        'G' | 'B' => Some(9),
+        'T' => Some(12),
+        'P' => Some(15),
         _ => None,
     }
 }
@@ -225,17 +239,16 @@ fn takes_prefix(dimension: Dimension) -> bool {
 
 /// What one of the named unit is in the base of `dimension`.
 fn factor(name: &str, dimension: Dimension) -> Option<Factor> {
-    use Factor::{Over, Times};
     let squeezed: String = name.chars().filter(|c| *c != ' ').collect();
     let lower = squeezed.to_lowercase();
     match dimension {
         Dimension::Time => match lower.as_str() {
-            "s" | "sec" | "secs" | "second" | "seconds" => Some(Times(1.0)),
-            "ms" | "msec" | "millisecond" | "milliseconds" => Some(Over(1e3)),
-            "us" | "µs" | "microsecond" | "microseconds" => Some(Over(1e6)),
-            "min" | "mins" | "minute" | "minutes" => Some(Times(60.0)),
-            "h" | "hr" | "hour" | "hours" => Some(Times(3600.0)),
-            "d" | "day" | "days" => Some(Times(86_400.0)),
+            "s" | "sec" | "secs" | "second" | "seconds" => Some(Factor::ONE),
+            "ms" | "msec" | "millisecond" | "milliseconds" => Some(Factor::ten(-3)),
+            "us" | "µs" | "microsecond" | "microseconds" => Some(Factor::ten(-6)),
+            "min" | "mins" | "minute" | "minutes" => Some(Factor::times(60.0)),
+            "h" | "hr" | "hour" | "hours" => Some(Factor::times(3600.0)),
+            "d" | "day" | "days" => Some(Factor::times(86_400.0)),
             _ => None,
         },
         Dimension::RequestRate => {
@@ -248,7 +261,7 @@ fn factor(name: &str, dimension: Dimension) -> Option<Factor> {
             &["requests", "request", "req", "sequences", "sequence", "runs", "run", "gpus", "gpu"],
         ),
         Dimension::Share => match lower.as_str() {
-            "%" | "percent" | "percents" => Some(Over(1e2)),
+            "%" | "percent" | "percents" => Some(Factor::ten(-2)),
             _ => None,
         },
         Dimension::Memory => bytes(&squeezed),
@@ -267,7 +280,7 @@ fn factor(name: &str, dimension: Dimension) -> Option<Factor> {
 }
 
 fn is_one_of(name: &str, names: &[&str]) -> Option<Factor> {
-    names.contains(&name).then_some(Factor::Times(1.0))
+    names.contains(&name).then_some(Factor::ONE)
 }
 
 fn per_time(name: &str, nouns: &[&str]) -> Option<Factor> {
@@ -281,44 +294,37 @@ fn per_time(name: &str, nouns: &[&str]) -> Option<Factor> {
     if !nouns.contains(&noun) {
         return None;
     }
-    match factor(time, Dimension::Time)? {
-        Factor::Times(seconds) => Some(Factor::Over(seconds)),
-        Factor::Over(_) => None,
-    }
+    let seconds = factor(time, Dimension::Time)?;
+    Some(Factor { ten: -seconds.ten, ..Factor::over(seconds.times) })
 }
 
 fn bytes(name: &str) -> Option<Factor> {
     let stem = name.strip_suffix("bytes").or(name.strip_suffix('B'))?;
-    let factor = match stem {
-        "" => 1.0,
-        "k" | "K" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        "P" => 1e15,
-        "Ki" => 1024.0,
-        "Mi" => 1_048_576.0,
-        "Gi" => 1_073_741_824.0,
-        "Ti" => 1_099_511_627_776.0,
-        "Pi" => 1_125_899_906_842_624.0,
-        _ => return None,
-    };
-    Some(Factor::Times(factor))
+    if let Some(binary) = stem.strip_suffix('i') {
+        let steps = ["K", "M", "G", "T", "P"].iter().position(|prefix| *prefix == binary)?;
+        return Some(Factor::times((0..=steps).map(|_| 1024.0).product()));
+    }
+    decimal_prefix(stem)
 }
 
 fn operations(name: &str) -> Option<Factor> {
+    // Names come in lower case here, where a thousandth makes no sense.
     let stem = name.strip_suffix("flops").or(name.strip_suffix("flop"))?;
-    let factor = match stem {
-        "" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        "g" => 1e9,
-        "t" => 1e12,
-        "p" => 1e15,
-        "e" => 1e18,
+    decimal_prefix(&stem.to_uppercase())
+}
+
+fn decimal_prefix(prefix: &str) -> Option<Factor> {
+    let ten = match prefix {
+        "" => 0,
+        "k" | "K" => 3,
+        "M" => 6,
+        "G" => 9,
+        "T" => 12,
+        "P" => 15,
+        "E" => 18,
         _ => return None,
     };
-    Some(Factor::Times(factor))
+    Some(Factor::ten(ten))
 }
 
 /// The number at the start of `plain` and what follows it.

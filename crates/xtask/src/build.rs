@@ -31,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace, setup::FOR_BUILD)?;
     // Trunk runs offline, so that it takes our tools; Cargo is offline with it.
     let mut fetch = cargo();
-    fetch.args(["fetch", "--target", "wasm32-unknown-unknown"]).current_dir(workspace.root());
+    fetch.arg("fetch").current_dir(workspace.root());
     run_with_progress("cargo fetch", &mut fetch, FETCH_LIMIT)?;
     let std = setup::discard_stale_builds(workspace)?;
     let build_id = build_id(workspace, &std)?;

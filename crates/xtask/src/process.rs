@@ -62,9 +62,12 @@ pub(crate) fn run_with_progress(label: &str, command: &mut Command, limit: Durat
         child.stderr.take().map(|pipe| tail.follow(pipe)),
     ];
     let status = wait(&mut child, &mut Ticker::new(label), &tail, limit)?;
-    for reader in readers.into_iter().flatten() {
-        // A reader that panicked has nothing more to tell, and the exit status says the rest.
-        let _ = reader.join();
+    // Of a stopped command, children that live on may hold the pipes open for long.
+    if status.is_some() {
+        for reader in readers.into_iter().flatten() {
+            // A reader that panicked has nothing more to tell; the exit status says the rest.
+            let _ = reader.join();
+        }
     }
     match status {
         Some(status) if status.success() => Ok(()),

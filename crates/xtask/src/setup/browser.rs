@@ -1,9 +1,9 @@
 //! A real browser for the tests.
 
-use super::debian;
+use super::{debian, or_remedy};
 use crate::process::find_on_path;
 use crate::workspace::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// Names the browser to use, before any that we would find.
@@ -39,7 +39,7 @@ pub(super) fn describe(_: &Workspace) -> Result<Option<String>> {
 /// From Debian, with a typeface: a page without glyphs has no layout worth testing.
 pub(super) fn install(_: &Workspace) -> Result<()> {
     let remedy = format!(
-        "Remedy: install Chromium or Chrome, and set {VARIABLE} to its program if it is not on PATH"
+        "install Chromium or Chrome, and set {VARIABLE} to its program if it is not on PATH"
     );
-    debian::install(&["chromium", "fonts-dejavu-core"]).context(remedy)
+    or_remedy(debian::install(&["chromium", "fonts-dejavu-core"]), &remedy)
 }

@@ -12,7 +12,7 @@ pub(crate) use tools::{trunk, wasm_bindgen};
 pub(crate) use wasm_std::{discard_stale_builds, remap_folders};
 
 use crate::workspace::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -108,6 +108,11 @@ fn ensure_part(workspace: &Workspace, part: &Part) -> Result<String> {
         }
         None => bail!("{} was installed but still cannot be found", part.name),
     }
+}
+
+/// An installation's failure, and after it what a person can do about it.
+fn or_remedy(installed: Result<()>, remedy: &str) -> Result<()> {
+    installed.map_err(|error| anyhow!("{error:#}\nRemedy: {remedy}"))
 }
 
 /// Two checkouts on one machine share tool chain and tools: only one may install at a time.

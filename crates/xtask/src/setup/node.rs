@@ -1,10 +1,10 @@
 //! Node.js and what comes from npm: wasm-opt and the drivers of the browser tests.
 
-use super::debian;
+use super::{debian, or_remedy};
 use crate::hash::sha256_hex;
 use crate::process::{capture, executable, find_on_path, run_with_progress};
 use crate::workspace::{Workspace, read, write};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// playwright-core's oldest.
 const OLDEST_NODE: u32 = 20;
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
-const REMEDY: &str = "Remedy: install Node.js 20 or later with npm, and put both on PATH";
+const REMEDY: &str = "install Node.js 20 or later with npm, and put both on PATH";
 /// 20 MB; ten minutes is a stalled mirror.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(600);
 
@@ -29,12 +29,12 @@ pub(super) fn describe(_: &Workspace) -> Result<Option<String>> {
         Some(number) if number >= OLDEST_NODE => {
             Ok(Some(format!("{version} ({})", node.display())))
         }
-        _ => bail!("Node.js {version} in {} is too old. {REMEDY}", node.display()),
+        _ => bail!("Node.js {version} in {} is too old: {REMEDY}", node.display()),
     }
 }
 
 pub(super) fn install(_: &Workspace) -> Result<()> {
-    debian::install(&["nodejs", "npm"]).context(REMEDY)
+    or_remedy(debian::install(&["nodejs", "npm"]), REMEDY)
 }
 
 pub(super) fn describe_packages(workspace: &Workspace) -> Result<Option<String>> {
@@ -47,8 +47,10 @@ pub(super) fn install_packages(workspace: &Workspace) -> Result<()> {
     let mut command = Command::new(NPM);
     command.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
     command.current_dir(workspace.e2e());
-    run_with_progress("npm ci", &mut command, DOWNLOAD_LIMIT)
-        .context("Remedy: run `npm ci` in tests/e2e yourself, with a registry it can reach")?;
+    or_remedy(
+        run_with_progress("npm ci", &mut command, DOWNLOAD_LIMIT),
+        "run `npm ci` in tests/e2e yourself, with a registry that it can reach",
+    )?;
     // Last, so that a half-made folder is never taken for a whole one.
     write(&stamp(workspace), lock_hash(workspace)?)
 }

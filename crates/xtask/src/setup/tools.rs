@@ -1,9 +1,9 @@
 //! Trunk and wasm-bindgen: exactly the versions that work together, in Cargo's own tool folder.
 
-use super::cargo_home;
+use super::{cargo_home, or_remedy};
 use crate::process::{capture, cargo, executable, find_on_path, run_with_progress};
 use crate::workspace::Workspace;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -65,6 +65,8 @@ fn version_in(said: &str) -> Option<&str> {
 }
 
 fn install(package: &str, version: &str, flags: &[&str]) -> Result<()> {
+    let folder = cargo_home()?.join("bin");
+    println!("      into {}, in place of any other version there", folder.display());
     let mut command = cargo();
     command.args(["install", package, "--version", version, "--force"]).args(flags);
     // Flags and folders meant for our own build would make the tool another one.
@@ -72,13 +74,12 @@ fn install(package: &str, version: &str, flags: &[&str]) -> Result<()> {
         command.env_remove(variable);
     }
     let label = format!("compiling {package} {version}");
-    run_with_progress(&label, &mut command, INSTALL_LIMIT).with_context(|| {
-        format!(
-            "Remedy: run `cargo install {package} --version {version} {}` yourself, or put the \
-             program of that version on PATH",
-            flags.join(" ")
-        )
-    })
+    let remedy = format!(
+        "run `cargo install {package} --version {version} {}` yourself, or put the program of \
+         that version on PATH",
+        flags.join(" ")
+    );
+    or_remedy(run_with_progress(&label, &mut command, INSTALL_LIMIT), &remedy)
 }
 
 #[cfg(test)]

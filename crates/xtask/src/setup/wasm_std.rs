@@ -1,9 +1,9 @@
 //! Rust's standard library for WASM: from rustup, or built here from Debian's copy of its source.
 
-use super::debian;
+use super::{debian, or_remedy};
 use crate::process::{capture, cargo, find_on_path, run_with_progress};
 use crate::workspace::{Workspace, create_dir, entries, remove_dir, rename, write};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,14 +39,14 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
     let Err(ordinary) = from_rustup(workspace, &toolchain) else { return Ok(()) };
     println!("      it failed: {}", last_line(&format!("{ordinary:#}")));
     println!("      the offline way: Debian's rust-src, compiled here (about a minute)");
-    from_debian(workspace, &toolchain).with_context(|| {
-        format!(
-            "Both ways failed. The ordinary one:\n{ordinary:#}\n\
-             Remedy: with a network, run `rustup target add {TARGET}`; without one, make \
-             Debian's rust-src {} reachable through apt. The other way",
-            toolchain.version
-        )
-    })
+    let offline = from_debian(workspace, &toolchain)
+        .map_err(|offline| anyhow!("{offline:#}\nThe ordinary way failed before: {ordinary:#}"));
+    let remedy = format!(
+        "with a network, run `rustup target add {TARGET}`; without one, make Debian's rust-src {} \
+         reachable through apt",
+        toolchain.version
+    );
+    or_remedy(offline, &remedy)
 }
 
 /// Throws away what this checkout compiled against another standard library: Cargo does not

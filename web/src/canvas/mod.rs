@@ -1,0 +1,7 @@
+//! Canvases: the backend that charts draw with, and when to draw.
+
+mod backend;
+mod surface;
+
+pub(crate) use backend::drawing_area;
+pub(crate) use surface::{Frame, Surface, watch_size};

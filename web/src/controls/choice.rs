@@ -1,0 +1,74 @@
+//! A choice of few: real radios, drawn as one box.
+
+use leptos::prelude::*;
+use scenario::{Notice, Scenario};
+
+use crate::state::State;
+
+/// Radios for a setting. `options` are labels and values; `current` tells the value in force.
+#[component]
+pub(crate) fn Choice<C, P>(
+    /// Unique in the page.
+    id: &'static str,
+    /// What is chosen.
+    label: &'static str,
+    /// Labels and values.
+    options: Vec<(String, String)>,
+    /// The value in force.
+    current: C,
+    /// Takes a value in.
+    put: P,
+    /// Whether the box has a row of its own.
+    #[prop(optional)]
+    wide: bool,
+) -> impl IntoView
+where
+    C: Fn(&Scenario) -> String + Copy + Send + Sync + 'static,
+    P: Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Copy + 'static,
+{
+    let state = expect_context::<State>();
+    let chosen = Memo::new(move |_| state.current.with(current));
+    let radios = options
+        .into_iter()
+        .map(|(text, value)| {
+            let wanted = value.clone();
+            let on_change = move |_| {
+                state.last_control.set(id);
+                let mut scenario = state.scenario.get_untracked();
+                if put(&mut scenario, &wanted).is_ok() {
+                    state.scenario.set(scenario);
+                }
+            };
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        name=id
+                        prop:checked={
+                            let value = value.clone();
+                            move || chosen.get() == value
+                        }
+                        value=value
+                        on:change=on_change
+                    />
+                    {text}
+                </label>
+            }
+        })
+        .collect_view();
+    view! {
+        <fieldset
+            class="control"
+            id=format!("control-{id}")
+            data-last=move || (state.last_control.get() == id).to_string()
+        >
+            <legend class="hidden-but-read">{label}</legend>
+            <span class="control-label" aria-hidden="true">
+                {label}
+            </span>
+            <div class="segments" class:segments-wide=wide>
+                {radios}
+            </div>
+        </fieldset>
+    }
+}

@@ -1,0 +1,13 @@
+//! The controls of the side panel.
+
+mod choice;
+mod entry;
+mod fold;
+mod number_field;
+mod picker;
+mod slider;
+
+pub(crate) use choice::Choice;
+pub(crate) use fold::Fold;
+pub(crate) use picker::{GpuPicker, ModelPicker};
+pub(crate) use slider::Control;

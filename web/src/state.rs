@@ -1,0 +1,330 @@
+//! All that the page knows, as signals.
+//!
+//! One scenario is the truth. Everything else follows from it: the resolved numbers and the closed
+//! form at once, the simulated answer when the worker has it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use planner::{ClosedForm, PlanAnswer, closed_form};
+use scenario::{Notice, ResolveError, Resolved, Scenario};
+use wasm_bindgen::{JsCast, prelude::Closure};
+
+use crate::{
+    browser::{self, Debounce, now_ms},
+    url_state::Steps,
+    worker_client::{Client, News, Question},
+};
+
+/// Changes closer together than this count as one drag, in milliseconds.
+const BURST_MS: f64 = 250.0;
+/// Rest after a burst before the full run, in milliseconds.
+const REST_MS: u64 = 300;
+
+/// A simulated answer and what was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    /// The scenario that it answers.
+    pub(crate) scenario: Scenario,
+    /// What came out.
+    pub(crate) answer: PlanAnswer,
+    /// Whether all replications are in.
+    pub(crate) complete: bool,
+    /// When the person made the change, until the chart has been painted.
+    pub(crate) input_ms: f64,
+}
+
+/// Whether something is being simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Activity {
+    /// Nothing to do.
+    Idle,
+    /// Jobs done of jobs in all.
+    Running(u32, u32),
+    /// The person stopped it.
+    Cancelled,
+    /// The scenario cannot be simulated; why.
+    Refused(String),
+    /// The worker died.
+    Stopped {
+        /// What it said.
+        message: String,
+        /// Whether it waits for the person.
+        waits: bool,
+    },
+}
+
+/// Scenario and what it resolves to. Equal scenarios resolve equally, so only they are compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolution {
+    /// The scenario.
+    pub(crate) scenario: Scenario,
+    /// Numbers and ledger, or why there are none.
+    pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), ResolveError>>,
+}
+
+impl PartialEq for Resolution {
+    fn eq(&self, other: &Self) -> bool {
+        self.scenario == other.scenario
+    }
+}
+
+/// The page's signals. Copies share them.
+#[derive(Clone, Copy)]
+pub(crate) struct State {
+    /// What the person says: always the last good value of every setting.
+    pub(crate) scenario: RwSignal<Scenario>,
+    /// The same, told only when it differs.
+    pub(crate) current: Memo<Scenario>,
+    /// What the scenario resolves to.
+    pub(crate) resolution: Memo<Resolution>,
+    /// The last simulated answer, of whichever scenario.
+    pub(crate) answered: RwSignal<Option<Arc<Answered>>>,
+    /// Whether something is being simulated.
+    pub(crate) activity: RwSignal<Activity>,
+    /// What the opened link held that is not as written.
+    pub(crate) notices: RwSignal<Vec<Notice>>,
+    /// Whether a pointer holds a slider.
+    pub(crate) dragging: RwSignal<bool>,
+    /// One line that goes away by itself.
+    pub(crate) toast: RwSignal<Option<String>>,
+    /// Settled scenarios, for undo and redo.
+    pub(crate) steps: RwSignal<Steps>,
+    /// Id of the control used last, for the phone's sheet.
+    pub(crate) last_control: RwSignal<&'static str>,
+    /// How far the phone's sheet is open, or the drawer.
+    pub(crate) sheet: RwSignal<Sheet>,
+    client: StoredValue<Option<Client>, LocalStorage>,
+    asked: StoredValue<Asked>,
+}
+
+/// How far the controls are open where they don't stand beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sheet {
+    /// One control; a closed drawer.
+    Peek,
+    /// Half the screen; an open drawer.
+    Half,
+    /// All of it.
+    Full,
+}
+
+/// What was asked last, and when.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    quick: bool,
+    input_ms: f64,
+}
+
+impl State {
+    /// Begins with a scenario and the notices of its link.
+    pub(crate) fn new(first: Scenario, notices: Vec<Notice>) -> Self {
+        let scenario = RwSignal::new(first.clone());
+        let current = Memo::new(move |_| scenario.get());
+        let resolution = Memo::new(move |_| resolve(current.get()));
+        Self {
+            scenario,
+            current,
+            resolution,
+            answered: RwSignal::new(None),
+            activity: RwSignal::new(Activity::Idle),
+            notices: RwSignal::new(notices),
+            dragging: RwSignal::new(false),
+            toast: RwSignal::new(None),
+            steps: RwSignal::new(Steps::new(first)),
+            last_control: RwSignal::new("rate"),
+            sheet: RwSignal::new(Sheet::Peek),
+            client: StoredValue::new_local(None),
+            asked: StoredValue::new(Asked::default()),
+        }
+    }
+
+    /// Starts the worker and asks it whenever the scenario changes or a drag ends.
+    pub(crate) fn simulate(self) {
+        let client = Client::start(move |news| self.hear(news));
+        self.client.set_value(Some(client));
+        let rest = Debounce::new(REST_MS);
+        self.ask(false);
+        Effect::watch(
+            move || self.current.get(),
+            move |_, _, _| {
+                browser::mark("headroom:input");
+                let now = now_ms();
+                let last = self.asked.with_value(|asked| asked.input_ms);
+                self.asked.update_value(|asked| asked.input_ms = now);
+                let quick = self.dragging.get_untracked() || now - last < BURST_MS;
+                self.ask(quick);
+                if quick {
+                    rest.call(move || self.ask_fully());
+                }
+            },
+            false,
+        );
+        Effect::watch(
+            move || self.dragging.get(),
+            move |dragging, _, _| {
+                if !dragging {
+                    self.ask_fully();
+                }
+            },
+            false,
+        );
+    }
+
+    /// The full run that follows quick ones, once nothing is held any more.
+    fn ask_fully(self) {
+        if self.asked.with_value(|asked| asked.quick) && !self.dragging.get_untracked() {
+            self.ask(false);
+        }
+    }
+
+    fn ask(self, quick: bool) {
+        if matches!(self.activity.get_untracked(), Activity::Stopped { waits: true, .. }) {
+            return;
+        }
+        self.asked.update_value(|asked| asked.quick = quick);
+        let question = self.question(quick);
+        // A worker that is being replaced keeps its notice; it finds the question when it is ready.
+        if !matches!(self.activity.get_untracked(), Activity::Stopped { .. }) {
+            self.activity.set(Activity::Running(0, 0));
+        }
+        self.with_client(|client| client.ask(question));
+    }
+
+    fn question(self, quick: bool) -> Question {
+        Question {
+            scenario: self.current.get_untracked(),
+            quick,
+            input_ms: self.asked.with_value(|asked| asked.input_ms),
+        }
+    }
+
+    fn with_client(self, then: impl FnOnce(&Client)) {
+        let client = self.client.with_value(Clone::clone);
+        if let Some(client) = client {
+            then(&client);
+        }
+    }
+
+    /// Runs the present scenario again.
+    pub(crate) fn run_again(self) {
+        self.ask(false);
+    }
+
+    /// Stops the run, leaving the closed form.
+    pub(crate) fn stop(self) {
+        if matches!(self.activity.get_untracked(), Activity::Running(..)) {
+            self.with_client(Client::cancel);
+            self.activity.set(Activity::Cancelled);
+        }
+    }
+
+    /// A fresh worker after the last one died twice.
+    pub(crate) fn start_again(self) {
+        self.activity.set(Activity::Running(0, 0));
+        let question = self.question(false);
+        self.with_client(|client| client.start_again(question));
+    }
+
+    fn hear(self, news: News) {
+        match news {
+            News::Progress(done, total) => self.activity.set(Activity::Running(done, total)),
+            News::Answer { question, answer, complete } => self.take(question, *answer, complete),
+            News::Refused { question, message } => {
+                if question.scenario == self.current.get_untracked() {
+                    self.activity.set(Activity::Refused(message));
+                }
+            }
+            News::Died { message, waits } => {
+                self.activity.set(Activity::Stopped { message, waits });
+            }
+            News::Revived => {
+                self.toast.set(Some(crate::strings::REVIVED.to_owned()));
+                self.ask(false);
+                self.activity.set(Activity::Running(0, 0));
+            }
+        }
+    }
+
+    fn take(self, question: Question, answer: PlanAnswer, complete: bool) {
+        let Question { scenario, input_ms, .. } = question;
+        let is_current = scenario == self.current.get_untracked();
+        self.answered.set(Some(Arc::new(Answered { scenario, answer, complete, input_ms })));
+        if complete && is_current {
+            self.activity.set(Activity::Idle);
+        }
+    }
+
+    /// A pointer took hold of a slider; the window tells when it lets go, wherever that is.
+    pub(crate) fn hold(self) {
+        if self.dragging.get_untracked() {
+            return;
+        }
+        self.dragging.set(true);
+        let let_go = Closure::once_into_js(move || self.dragging.set(false));
+        let options = web_sys::AddEventListenerOptions::new();
+        options.set_once(true);
+        for event in ["pointerup", "pointercancel"] {
+            let _ = window().add_event_listener_with_callback_and_add_event_listener_options(
+                event,
+                let_go.unchecked_ref(),
+                &options,
+            );
+        }
+    }
+
+    /// Undoes or does again one settled change.
+    pub(crate) fn step(self, back: bool) {
+        let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
+        if let Some(scenario) = scenario {
+            self.scenario.set(scenario);
+        }
+    }
+
+    /// Halves the replications, at least to 1, and starts again.
+    pub(crate) fn use_fewer_runs(self) {
+        self.scenario.update(|scenario| {
+            let runs = scenario.sim.replications / 2;
+            scenario.sim.replications = if runs < 1 { 1 } else { runs };
+        });
+        self.start_again();
+    }
+
+    /// Four times as many requests in each run: intervals half as wide.
+    pub(crate) fn run_longer(self) {
+        let requests = self.scenario.with_untracked(|scenario| scenario.sim.requests);
+        self.apply("sim.requests", &requests.saturating_mul(4).to_string());
+    }
+
+    /// Opens the controls where they are folded away, at one of them.
+    pub(crate) fn open_at(self, control: &'static str) {
+        self.last_control.set(control);
+        self.sheet.set(Sheet::Half);
+        request_animation_frame(move || {
+            let id = format!("control-{control}");
+            let Some(element) = document().get_element_by_id(&id) else { return };
+            element.scroll_into_view();
+            let target = element.query_selector("input[type=range], button, input").ok().flatten();
+            if let Some(target) = target.and_then(|t| t.dyn_into::<web_sys::HtmlElement>().ok()) {
+                // A control that cannot take the focus is still in view.
+                let _ = target.focus();
+            }
+        });
+    }
+
+    /// Sets one key of the scenario as a link would, for a remedy.
+    pub(crate) fn apply(self, key: &str, value: &str) {
+        let mut scenario = self.scenario.get_untracked();
+        if scenario.set(key, value).is_ok() {
+            self.scenario.set(scenario);
+        }
+    }
+}
+
+fn resolve(scenario: Scenario) -> Resolution {
+    let outcome = scenario.resolve().map(|resolved| {
+        let instant = closed_form(&resolved);
+        (resolved, instant)
+    });
+    Resolution { scenario, outcome: Arc::new(outcome) }
+}

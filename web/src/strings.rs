@@ -1,0 +1,483 @@
+//! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
+//! elsewhere.
+
+use quantity::{NARROW_SPACE, count, duration, number, share, whole_percent};
+use scenario::{Scenario, field};
+
+pub(crate) const NAME: &str = "Headroom";
+pub(crate) const PLAN: &str = "Plan";
+pub(crate) const PAGE_HEADING: &str = "How many GPUs this traffic needs";
+pub(crate) const SKIP: &str = "Skip to the answer";
+pub(crate) const VIEWS: &str = "Views";
+pub(crate) const SETTINGS: &str = "Settings";
+pub(crate) const UNDO: &str = "Undo";
+pub(crate) const REDO: &str = "Redo";
+pub(crate) const COPY_LINK: &str = "Copy link";
+pub(crate) const COPY_FAILED: &str = "The browser did not allow copying. The address bar holds the link.";
+pub(crate) const DETAILS_COPIED: &str = "Details copied.";
+pub(crate) const TABLE_COPIED: &str = "Table copied.";
+pub(crate) const ALL_SETTINGS: &str = "All settings";
+pub(crate) const FEWER_SETTINGS: &str = "Done";
+pub(crate) const SETTINGS_COUNT: &str = "10 shown, 3 groups";
+pub(crate) const RESIZE_SETTINGS: &str = "Show more or fewer settings";
+pub(crate) const SHOW: &str = "Show";
+pub(crate) const HIDE: &str = "Hide";
+pub(crate) const DISMISS: &str = "Dismiss";
+pub(crate) const CATALOGUE: &str = "the catalogue’s figure";
+pub(crate) const REVIVED: &str =
+    "The calculation stopped. A fresh worker started by itself after 0.4\u{202f}s.";
+
+pub(crate) const ARRIVALS: &str = "Arrivals";
+pub(crate) const ENGINE: &str = "Engine";
+pub(crate) const ACCURACY: &str = "Accuracy";
+pub(crate) const PATTERN: &str = "Pattern";
+pub(crate) const PATTERN_POISSON: &str = "Poisson";
+pub(crate) const PATTERN_BURSTY: &str = "Bursty";
+pub(crate) const PATTERN_EVEN: &str = "Even";
+pub(crate) const BURSTINESS: &str = "Burstiness";
+pub(crate) const BURSTINESS_HELP: &str =
+    "Shape of the gamma-distributed gaps: 1 is Poisson, below 1 arrivals come in bursts.";
+pub(crate) const PROMPT_LENGTHS: &str = "Prompt lengths";
+pub(crate) const ANSWER_LENGTHS: &str = "Answer lengths";
+pub(crate) const FIXED: &str = "Fixed";
+pub(crate) const LOGNORMAL: &str = "Lognormal";
+pub(crate) const PROMPT_SPREAD: &str = "Prompt spread";
+pub(crate) const ANSWER_SPREAD: &str = "Answer spread";
+pub(crate) const SPREAD_HELP: &str =
+    "Sigma of the lognormal lengths around their median: 0 is none, 1 is what chats show.";
+pub(crate) const SEARCH_MODELS: &str = "Search models";
+pub(crate) const SEARCH_GPUS: &str = "Search GPUs";
+pub(crate) const FITS: &str = "fits";
+pub(crate) const DOES_NOT_FIT_SHORT: &str = "does not fit";
+
+pub(crate) const AT_PLANNED_LOAD: &str = "At the planned load";
+pub(crate) const WHAT_LIMITS: &str = "What limits it";
+pub(crate) const KV_CACHE: &str = "KV cache";
+pub(crate) const HOW_SURE: &str = "How sure";
+pub(crate) const COMPUTE: &str = "Compute";
+pub(crate) const BANDWIDTH: &str = "Bandwidth";
+pub(crate) const IN_USE_AT_PEAK: &str = "in use at its peak";
+pub(crate) const PUBLISHED_FORMULA: &str = "Published formula";
+pub(crate) const NOT_CALIBRATED: &str = "not calibrated";
+pub(crate) const STABLE: &str = "Stable";
+pub(crate) const CLOSE_CALL: &str = "Close call";
+pub(crate) const NO_ANSWER: &str = "No answer";
+pub(crate) const STOPPED: &str = "Stopped";
+pub(crate) const WITHHELD: &str = "P99 withheld";
+pub(crate) const CLOSED_FORM_ONLY: &str = "Closed form";
+pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
+pub(crate) const NO_ROOM: &str = "No room";
+pub(crate) const OUT_OF_REACH: &str = "Out of reach";
+pub(crate) const UNKNOWN: &str = "–";
+pub(crate) const RUNNING_LINE: &str = "closed form; Esc stops the run";
+pub(crate) const CANCELLED_LINE: &str = "closed form only";
+pub(crate) const STOPPED_LINE: &str = "last answer, before the change";
+pub(crate) const SIMULATE: &str = "Simulate";
+pub(crate) const START_AGAIN: &str = "Start again";
+pub(crate) const FEWER_RUNS: &str = "Use fewer runs";
+pub(crate) const COPY_DETAILS: &str = "Copy details";
+pub(crate) const RESTARTING: &str = "A fresh worker starts by itself after 0.4\u{202f}s.";
+pub(crate) const STOPPED_TWICE: &str = "Stopped twice in a minute, so it waits for you.";
+pub(crate) const SMALLEST_CHANGES: &str = "Smallest changes that work";
+pub(crate) const APPLY: &str = "Apply";
+pub(crate) const RUN_LONGER: &str = "run 4 times longer";
+
+pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
+pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
+pub(crate) const TABLE: &str = "Table";
+pub(crate) const COPY_TABLE: &str = "Copy";
+pub(crate) const ONE_GPU: &str = "one GPU";
+pub(crate) const TTFT: &str = "TTFT";
+pub(crate) const TPOT: &str = "TPOT";
+pub(crate) const TTFT_P99: &str = "TTFT P99";
+pub(crate) const TTFT_P50: &str = "TTFT P50";
+pub(crate) const TPOT_P99: &str = "TPOT P99";
+pub(crate) const GOODPUT: &str = "Goodput";
+pub(crate) const CURSOR: &str = "Request rate on the chart";
+pub(crate) const NO_CURVE: &str = "No curve: the scenario above has no answer.";
+pub(crate) const WITHHELD_CELL: &str = "withheld: unstable";
+pub(crate) const KNEE_COLUMNS: [&str; 8] = [
+    "Requests per second",
+    "TTFT P50",
+    "TTFT P99",
+    "TPOT P99",
+    "ITL P99",
+    "Goodput, req/s",
+    "Within target",
+    "Running",
+];
+
+pub(crate) const LEDGER: &str = "Where the numbers come from";
+pub(crate) const LEDGER_COLUMNS: [&str; 5] = ["Quantity", "Value", "Kind", "Source", "Formula"];
+
+/// “Default: 100 req/s”.
+pub(crate) fn default_is(value: &str, unit: &str) -> String {
+    format!("Default: {}", with_unit(value, unit))
+}
+
+/// A number and the unit beside it.
+pub(crate) fn with_unit(value: &str, unit: &str) -> String {
+    if unit.is_empty() { value.to_owned() } else { format!("{value}{NARROW_SPACE}{unit}") }
+}
+
+/// “100 requests per second”.
+pub(crate) fn spoken_value(value: &str, unit: &str) -> String {
+    format!("{value} {unit}").trim().to_owned()
+}
+
+/// “Link copied. 212 characters, the whole scenario.”
+pub(crate) fn link_copied(characters: usize) -> String {
+    format!("Link copied. {} characters, the whole scenario.", count(characters as u64))
+}
+
+/// “Theme: dark”.
+pub(crate) fn theme_is(name: &str) -> String {
+    format!("Theme: {name}")
+}
+
+/// What back, forward or a typed link changed: “Back to request rate 100 req/s”.
+pub(crate) fn restored(before: &Scenario, after: &Scenario) -> Option<String> {
+    let changed: Vec<_> = scenario::FIELDS
+        .iter()
+        .filter(|field| before.get(field.key) != after.get(field.key))
+        .collect();
+    match changed[..] {
+        [] => None,
+        [only] => {
+            let value = |scenario: &Scenario| {
+                let unit = if only.unit == "%" || only.unit == "req/s" { only.unit } else { "" };
+                let text = scenario.get(only.key).unwrap_or_else(|| CATALOGUE.to_owned());
+                with_unit(&text, unit)
+            };
+            Some(format!("{}: {} → {}", only.label, value(before), value(after)))
+        }
+        _ => Some(format!("{} settings restored.", count(changed.len() as u64))),
+    }
+}
+
+/// “This link holds 2 things that are not used as written.”
+pub(crate) fn notices(n: usize) -> String {
+    match n {
+        1 => "One part of this link is not used as written.".to_owned(),
+        n => format!("{} parts of this link are not used as written.", count(n as u64)),
+    }
+}
+
+/// “H100 GPUs for 100 req/s”.
+pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
+    let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
+    format!("{gpu} {noun} for {rate}")
+}
+
+/// “H100 for 90 req/s”.
+pub(crate) fn headline_close(gpu: &str, rate: &str) -> String {
+    format!("{gpu} for {rate}")
+}
+
+/// What the headroom costs, where there is little room.
+pub(crate) fn qualifier_short(headroom: f64, with: u64, without: u64) -> String {
+    if headroom <= 0.0 || with == without {
+        with_headroom(headroom)
+    } else {
+        format!("with {} headroom; {} without", share(headroom), count(without))
+    }
+}
+
+/// What the headroom costs.
+pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) -> String {
+    if headroom <= 0.0 {
+        format!("no headroom: {} is the most they carry", quantity::rate(carried))
+    } else if with == without {
+        format!("with {} headroom; no fewer would do", share(headroom))
+    } else {
+        format!("with {} headroom; {} would do without", share(headroom), count(without))
+    }
+}
+
+/// “with 25 % headroom”.
+pub(crate) fn with_headroom(headroom: f64) -> String {
+    if headroom <= 0.0 { "no headroom".to_owned() } else { format!("with {} headroom", share(headroom)) }
+}
+
+/// The arithmetic of a close call, up to the two ways out.
+pub(crate) fn close_call(
+    rate: f64,
+    headroom: f64,
+    (few, many): (u64, u64),
+    (low, high): (f64, f64),
+) -> String {
+    let asked = rate * (1.0 + headroom);
+    let factor = if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
+    format!(
+        "{}{factor} needs {} from each of {} GPUs. One GPU holds {} to {}. Take {}, or ",
+        number(rate),
+        quantity::rate(asked / few as f64),
+        count(few),
+        number(low),
+        number(high),
+        count(many),
+    )
+}
+
+/// “P99 TTFT”, and “, target 1 s” where there is room.
+pub(crate) fn p99_with_target(name: &str, target_s: f64) -> (String, String) {
+    (format!("P99 {name}"), format!(", target {}", duration(target_s)))
+}
+
+/// “sets 55 % of step time”.
+pub(crate) fn of_step_time(share: f64) -> String {
+    format!("{} of step time", whole_percent(share))
+}
+
+/// “50 of 256”.
+pub(crate) fn sequences(running: f64, most: u64) -> String {
+    let running = if running < 10.0 { number(running) } else { quantity::whole(running) };
+    format!("{running} of {}", count(most))
+}
+
+/// Under the running sequences.
+pub(crate) const RUNNING_ON_AVERAGE: &str = "sequences on average";
+
+/// “749 requests”.
+pub(crate) fn requests(n: u64) -> String {
+    if n == 1 { "1 request".to_owned() } else { format!("{} requests", count(n)) }
+}
+
+/// Under the number of requests that fit.
+pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
+
+/// “5 to 7 GPUs”.
+pub(crate) fn gpus(low: u64, high: u64) -> String {
+    let noun = if high == 1 { "GPU" } else { "GPUs" };
+    if low == high {
+        format!("{} {noun}", count(high))
+    } else {
+        format!("{} to {} {noun}", count(low), count(high))
+    }
+}
+
+/// “22.2 to 23.2”, and “ req/s each” where there is room.
+pub(crate) fn one_holds(low: f64, high: f64) -> (String, String) {
+    (quantity::range(low, high), format!("{NARROW_SPACE}req/s each"))
+}
+
+/// “not calibrated; 8 runs”.
+pub(crate) fn runs_of(runs: u32) -> String {
+    let noun = if runs == 1 { "run" } else { "runs" };
+    format!("{NOT_CALIBRATED}; {runs} {noun}")
+}
+
+/// “62 %”.
+pub(crate) fn percent_done(done: u32, total: u32) -> String {
+    let share = if total == 0 { 0.0 } else { f64::from(done) / f64::from(total) };
+    whole_percent(if share > 1.0 { 1.0 } else { share })
+}
+
+/// Why the model is too large.
+pub(crate) fn does_not_fit(model: &str, gpu: &str, weights: f64, available: f64) -> String {
+    format!(
+        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache.",
+        quantity::memory(weights),
+        quantity::memory(available),
+    )
+}
+
+/// Why no request can run.
+pub(crate) fn no_room(capacity: u64, needed: u64) -> String {
+    format!(
+        "The weights fit. What is left holds {} tokens of KV cache; one request needs {}.",
+        count(capacity),
+        count(needed),
+    )
+}
+
+/// Why the target is below the floor.
+pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
+    let (ttft_floor, ttft_target) = ttft;
+    let (tpot_floor, tpot_target) = tpot;
+    if ttft_floor > ttft_target {
+        format!(
+            "At no load is TTFT under {}: a lone request’s prefill alone takes {}.",
+            duration(ttft_target),
+            duration(ttft_floor),
+        )
+    } else if tpot_floor > tpot_target {
+        format!(
+            "At no load is TPOT under {}: a lone request gets a token every {}.",
+            duration(tpot_target),
+            duration(tpot_floor),
+        )
+    } else {
+        "No rate that was simulated meets the target for the share of requests asked.".to_owned()
+    }
+}
+
+/// Why there is nothing new.
+pub(crate) fn stopped_because(message: &str) -> String {
+    let message = message.lines().next().unwrap_or_default().trim();
+    let mut short: String = message.chars().take(140).collect();
+    if message.chars().nth(140).is_some() {
+        short.push('…');
+    }
+    format!("The calculation stopped: {short}. Your settings are kept.")
+}
+
+/// “22.6 per GPU”.
+pub(crate) fn per_gpu(rate: f64) -> String {
+    format!("{} per GPU", number(rate))
+}
+
+/// After the asked rate.
+pub(crate) const ASKED_UNIT: &str = "\u{202f}req/s asked";
+
+/// “Apply H200 SXM 141 GB”.
+pub(crate) fn apply_change(name: &str) -> String {
+    format!("{APPLY} {name}")
+}
+
+/// What is copied for a report of a stop.
+pub(crate) fn details(message: &str, link: &str) -> String {
+    format!("{message}\n{link}\n")
+}
+
+/// Name of the answer's section.
+pub(crate) const ANSWER_LABEL: &str = "Answer";
+
+/// “1,024 in, 256 out”.
+pub(crate) fn chip_lengths(scenario: &Scenario) -> String {
+    let shown = |key| scenario.number(key).map(quantity::whole).unwrap_or_default();
+    format!("{} in, {} out", shown("in"), shown("out"))
+}
+
+/// “TTFT 1 s, TPOT 40 ms”.
+pub(crate) fn chip_target(scenario: &Scenario) -> String {
+    format!("TTFT {}, TPOT {}", duration(scenario.slo.ttft_s), duration(scenario.slo.tpot_s))
+}
+
+/// “136 carried”.
+pub(crate) fn carried(rate: f64) -> String {
+    format!("{} carried", number(rate))
+}
+
+/// A remedy's name: “GPU: h200-sxm”.
+pub(crate) fn remedy(key: &str, value: &str) -> String {
+    match (field(key), key) {
+        (_, "model") => crate::names::model(value),
+        (_, "gpu") => crate::names::gpu(value),
+        (Some(field), _) => format!("{} {value}", field.label),
+        (None, _) => format!("{key} {value}"),
+    }
+}
+
+/// What is spoken once the answer rests.
+pub(crate) fn announcement(gpus: &str, gpu: &str, ttft_s: Option<f64>, pill: &str) -> String {
+    let latency = ttft_s
+        .map(|ttft| format!(" P99 time to first token {}.", spoken_duration(ttft)))
+        .unwrap_or_default();
+    format!("{gpus} {gpu} GPUs.{latency} {pill}.")
+}
+
+/// “212 milliseconds”.
+pub(crate) fn spoken_duration(seconds: f64) -> String {
+    duration(seconds).replace("ms", "milliseconds").replace("\u{202f}s", "\u{202f}seconds")
+}
+
+/// What is held fixed on the chart.
+pub(crate) fn knee_subtitle(runs: u32) -> String {
+    match runs {
+        0 => ONE_GPU.to_owned(),
+        1 => format!("{ONE_GPU}, one run"),
+        n => format!("{ONE_GPU}, 95{NARROW_SPACE}% intervals, {n} runs per rate"),
+    }
+}
+
+/// “At 16.7 req/s”.
+pub(crate) fn readout_at(rate: f64) -> String {
+    format!("At {}", quantity::rate(rate))
+}
+
+/// The chart in one sentence.
+pub(crate) fn knee_summary(capacity: &str, ceiling: Option<f64>, planned: Option<(f64, f64)>) -> String {
+    let planned = planned
+        .map(|(rate, ttft)| {
+            format!(
+                " At the planned {} requests per second TTFT P99 is {}.",
+                number(rate),
+                spoken_duration(ttft)
+            )
+        })
+        .unwrap_or_default();
+    let ceiling = ceiling
+        .map(|rate| format!(" and becomes unstable above {}", number(rate)))
+        .unwrap_or_default();
+    format!("One GPU holds the target up to {capacity} requests per second{ceiling}.{planned}")
+}
+
+/// A chart point as the cursor speaks it.
+pub(crate) fn spoken_point(
+    rate: f64,
+    unstable: bool,
+    ttft: Option<f64>,
+    tpot: Option<f64>,
+    goodput: Option<f64>,
+) -> String {
+    let mut text = format!("{} requests per second", number(rate));
+    if unstable {
+        text.push_str(": unstable, P99 withheld");
+        return text;
+    }
+    if let Some(ttft) = ttft {
+        text.push_str(&format!(": TTFT P99 {}", spoken_duration(ttft)));
+    }
+    if let Some(tpot) = tpot {
+        text.push_str(&format!("; TPOT P99 {}", spoken_duration(tpot)));
+    }
+    if let Some(goodput) = goodput {
+        text.push_str(&format!("; goodput {}", number(goodput)));
+    }
+    text
+}
+
+/// Said when a run takes longer than a second.
+pub(crate) fn still_running(done: u32, total: u32) -> String {
+    format!("Simulating, {} done.", percent_done(done, total))
+}
+
+/// “No model called “qwn”.”
+pub(crate) fn nothing_found(query: &str) -> String {
+    format!("Nothing in the catalogue is called “{query}”.")
+}
+
+/// A length with its spread, for the row of a folded group.
+pub(crate) fn arrivals_summary(pattern: &str, has_spread: bool) -> String {
+    let lengths = if has_spread { "lengths vary" } else { "fixed lengths" };
+    format!("{pattern}, {lengths}")
+}
+
+/// “8,192 tokens, 256 sequences”.
+pub(crate) fn engine_summary(budget: u64, sequences: u64) -> String {
+    format!("{} tokens, {} sequences", count(budget), count(sequences))
+}
+
+/// “8 runs, not calibrated”.
+pub(crate) fn accuracy_summary(runs: u32) -> String {
+    format!("{runs} runs, {NOT_CALIBRATED}")
+}
+
+/// Label of the share.
+pub(crate) const MUST_HOLD_FOR: &str = "Must hold for";
+
+/// “0.45 to 0.55”, beside a value.
+pub(crate) fn band(range: &str) -> String {
+    format!("({range})")
+}
+
+/// “Model: ”, read before what is picked.
+pub(crate) fn picker_label(key: &str) -> String {
+    let label = field(key).map_or(key, |field| field.label);
+    format!("{label}: ")
+}
+
+pub(crate) const THEME_SYSTEM: &str = "system";
+pub(crate) const THEME_LIGHT: &str = "light";
+pub(crate) const THEME_DARK: &str = "dark";

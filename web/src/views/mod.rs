@@ -1,0 +1,3 @@
+//! The views of the page.
+
+pub(crate) mod plan;

@@ -1,0 +1,441 @@
+//! What the answer card shows: a pure function of scenario, answer and activity, so that each of
+//! its states can be told, tested and compared without a page.
+
+use planner::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
+use quantity::{NARROW_SPACE, about, count, duration, rate, whole_percent};
+use scenario::{ResolveError, Scenario};
+
+use crate::{
+    icons::Icon,
+    names,
+    state::{Activity, Answered, Resolution},
+    strings,
+};
+
+/// Words and numbers of the card, in the places of its frame.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Card {
+    /// The number, or one word for why there is none.
+    pub(crate) hero: String,
+    /// How large the number may be.
+    pub(crate) size: Size,
+    /// Whether the number is of an older scenario.
+    pub(crate) is_stale: bool,
+    /// What the number counts.
+    pub(crate) headline: String,
+    /// What it holds for.
+    pub(crate) qualifier: String,
+    /// The same where there is little room.
+    pub(crate) qualifier_short: String,
+    /// What one can do about the qualifying line.
+    pub(crate) offers_simulation: bool,
+    /// State in an icon and a word.
+    pub(crate) pill: Pill,
+    /// What stands beneath.
+    pub(crate) beneath: Beneath,
+    /// What stands to the right.
+    pub(crate) right: Right,
+}
+
+/// How large the number may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Few digits.
+    Number,
+    /// Many digits.
+    Wide,
+    /// Words.
+    Words,
+}
+
+/// State in an icon and a word.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pill {
+    /// Name of the colour.
+    pub(crate) tone: &'static str,
+    /// The icon, unless it is a progress.
+    pub(crate) icon: Option<Icon>,
+    /// The word.
+    pub(crate) text: String,
+}
+
+/// What stands beneath the headline.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Beneath {
+    /// Load and room.
+    Gauge(Gauge),
+    /// A paragraph; `run_longer` ends it with that offer.
+    Paragraph { text: String, run_longer: bool },
+}
+
+/// Load and room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Gauge {
+    /// GPUs.
+    pub(crate) gpus: u64,
+    /// Asked rate, per second.
+    pub(crate) asked_per_s: f64,
+    /// What one GPU holds, per second.
+    pub(crate) each_per_s: f64,
+}
+
+/// What stands to the right.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Right {
+    /// The four facts; stale ones are of an older scenario.
+    Facts { facts: Box<[Fact; 4]>, are_stale: bool },
+    /// Changes that work.
+    Remedies(Vec<Change>),
+    /// What to do about a worker that died; `waits` if nothing happens by itself.
+    Restart { message: String, waits: bool },
+}
+
+/// One fact: a label, and two values with a line each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fact {
+    /// What it is about.
+    pub(crate) label: &'static str,
+    /// First value.
+    pub(crate) value: String,
+    /// Its line, and the end of it that is left out where there is little room.
+    pub(crate) line: (String, String),
+    /// Second value.
+    pub(crate) second: String,
+    /// Its line, in the same two parts.
+    pub(crate) second_line: (String, String),
+}
+
+/// A change that works.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change {
+    /// Key of the scenario.
+    pub(crate) key: String,
+    /// Its new value.
+    pub(crate) value: String,
+    /// What it does.
+    pub(crate) effect: String,
+}
+
+/// The card for what is known now.
+pub(crate) fn card(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
+    if let Activity::Stopped { message, waits } = now {
+        return stopped(resolution, answered, message, *waits);
+    }
+    if let Err(error) = resolution.outcome.as_ref() {
+        return refused(error);
+    }
+    match (now, answered) {
+        (Activity::Refused(message), _) => no_answer(strings::NO_ANSWER, message.clone(), &[]),
+        (_, Some(answered)) if answered.scenario == resolution.scenario => of_answer(answered, now),
+        _ => waiting(resolution, answered, now),
+    }
+}
+
+fn of_answer(answered: &Answered, now: &Activity) -> Card {
+    let answer = &answered.answer;
+    match &answer.verdict {
+        Verdict::Sized(fleet) => sized(answered, fleet, now),
+        Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
+            let (model, gpu) = names_of(&answered.scenario);
+            let text = strings::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
+            no_answer(strings::DOES_NOT_FIT, text, &changes(remedies))
+        }
+        Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
+            let text = strings::no_room(*capacity_tokens, *needed_tokens);
+            no_answer(strings::NO_ROOM, text, &changes(remedies))
+        }
+        Verdict::TooLong { sentence, remedies, .. } => {
+            no_answer(strings::NO_ANSWER, sentence.clone(), &changes(remedies))
+        }
+        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
+            let slo = answered.scenario.slo;
+            let text =
+                strings::out_of_reach((*ttft_floor_s, slo.ttft_s), (*tpot_floor_s, slo.tpot_s));
+            no_answer(strings::OUT_OF_REACH, text, &changes(remedies))
+        }
+    }
+}
+
+fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
+    let Answered { scenario, answer, .. } = answered;
+    let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
+    let gpu = names::gpu_short(&scenario.gpu);
+    let asked = rate(scenario.rate_per_s);
+    let is_close = low != high && answered.complete;
+    let gauge = gauge(fleet.with_headroom, answer, fleet.carried_per_s);
+    let right = Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false };
+    let capacity = answer.capacity_per_s.unwrap_or(exactly(gauge.each_per_s));
+    let (hero, headline, qualifier, qualifier_short, beneath) = if is_close {
+        let text = strings::close_call(
+            scenario.rate_per_s,
+            scenario.headroom,
+            (low, high),
+            (capacity.low, capacity.high),
+        );
+        (
+            format!("{}–{}", count(low), count(high)),
+            strings::headline_close(&gpu, &asked),
+            strings::with_headroom(scenario.headroom),
+            strings::with_headroom(scenario.headroom),
+            Beneath::Paragraph { text, run_longer: true },
+        )
+    } else {
+        let FleetSize { with_headroom, without_headroom, carried_per_s, .. } = *fleet;
+        (
+            count(with_headroom),
+            strings::headline(&gpu, with_headroom as f64, &asked),
+            strings::qualifier(scenario.headroom, with_headroom, without_headroom, carried_per_s),
+            strings::qualifier_short(scenario.headroom, with_headroom, without_headroom),
+            Beneath::Gauge(gauge),
+        )
+    };
+    let pill = pill_of(answered, is_close, now);
+    let size = size_of(&hero);
+    Card {
+        hero,
+        size,
+        is_stale: false,
+        headline,
+        qualifier,
+        qualifier_short,
+        offers_simulation: false,
+        pill,
+        beneath,
+        right,
+    }
+}
+
+fn pill_of(answered: &Answered, is_close: bool, now: &Activity) -> Pill {
+    let is_stable = answered.answer.planned.is_none_or(|point| point.stable);
+    match now {
+        Activity::Running(done, total) if !answered.complete => progress_pill(*done, *total),
+        _ if !is_stable => pill("held", Icon::Warning, strings::WITHHELD),
+        _ if is_close => pill("warn", Icon::Warning, strings::CLOSE_CALL),
+        _ => pill("ok", Icon::Tick, strings::STABLE),
+    }
+}
+
+/// The closed form at once, the old facts dimmed.
+fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
+    let scenario = &resolution.scenario;
+    let gpu = names::gpu_short(&scenario.gpu);
+    let asked = rate(scenario.rate_per_s);
+    let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
+    let gpus = form.and_then(|form| form.gpus);
+    let each = form.map_or(0.0, |form| form.capacity_per_s);
+    let hero = gpus.map_or_else(|| strings::UNKNOWN.to_owned(), |n| about(&count(n)));
+    let is_running = matches!(now, Activity::Running(..));
+    let pill = match now {
+        Activity::Running(done, total) => progress_pill(*done, *total),
+        _ => pill("accent", Icon::Tick, strings::CLOSED_FORM_ONLY),
+    };
+    let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
+    let gauge =
+        Gauge { gpus: gpus.unwrap_or(1), asked_per_s: scenario.rate_per_s, each_per_s: each };
+    let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
+    Card {
+        size: size_of(&hero),
+        hero,
+        is_stale: false,
+        headline: strings::headline(&gpu, gpus.unwrap_or(0) as f64, &asked),
+        qualifier: line.to_owned(),
+        qualifier_short: line.to_owned(),
+        offers_simulation: !is_running,
+        pill,
+        beneath: Beneath::Gauge(gauge),
+        right,
+    }
+}
+
+/// The last answer, dimmed, and what to do.
+fn stopped(
+    resolution: &Resolution,
+    answered: Option<&Answered>,
+    message: &str,
+    waits: bool,
+) -> Card {
+    let mut card = match answered {
+        Some(answered) => of_answer(answered, &Activity::Idle),
+        None => waiting(resolution, None, &Activity::Cancelled),
+    };
+    card.is_stale = true;
+    card.offers_simulation = false;
+    if answered.is_some_and(|answered| answered.scenario != resolution.scenario) {
+        card.qualifier = strings::STOPPED_LINE.to_owned();
+        card.qualifier_short = strings::STOPPED_LINE.to_owned();
+    }
+    card.pill = pill("bad", Icon::Cross, strings::STOPPED);
+    card.beneath =
+        Beneath::Paragraph { text: strings::stopped_because(message), run_longer: false };
+    card.right = Right::Restart { message: message.to_owned(), waits };
+    card
+}
+
+fn refused(error: &ResolveError) -> Card {
+    let changes: Vec<_> = error
+        .remedies()
+        .iter()
+        .map(|remedy| change(&remedy.key, &remedy.value, &remedy.effect))
+        .collect();
+    let (word, text) = match error {
+        ResolveError::DoesNotFit { model, gpu, weight_bytes, available_bytes, .. } => {
+            let text = strings::does_not_fit(model, gpu, *weight_bytes, *available_bytes);
+            (strings::DOES_NOT_FIT, text)
+        }
+        ResolveError::NoRoom { capacity_tokens, needed_tokens, .. } => {
+            (strings::NO_ROOM, strings::no_room(*capacity_tokens, *needed_tokens))
+        }
+        ResolveError::TooLong { sentence, .. } => (strings::NO_ANSWER, sentence.clone()),
+        other => (strings::NO_ANSWER, other.to_string()),
+    };
+    no_answer(word, text, &changes)
+}
+
+fn no_answer(word: &str, text: String, changes: &[Change]) -> Card {
+    Card {
+        hero: word.to_owned(),
+        size: Size::Words,
+        is_stale: false,
+        headline: String::new(),
+        qualifier: String::new(),
+        qualifier_short: String::new(),
+        offers_simulation: false,
+        pill: pill("bad", Icon::Cross, strings::NO_ANSWER),
+        beneath: Beneath::Paragraph { text, run_longer: false },
+        right: Right::Remedies(changes.iter().take(3).cloned().collect()),
+    }
+}
+
+fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
+    let Answered { scenario, answer, .. } = answered;
+    [
+        load_fact(scenario, answer.planned.as_ref()),
+        limit_fact(scenario, answer.planned.as_ref()),
+        cache_fact(answer),
+        sure_fact(answer, fleet),
+    ]
+}
+
+/// What is known of the last answer, or the places where it will be.
+fn old_facts(scenario: &Scenario, answered: Option<&Answered>) -> [Fact; 4] {
+    let sized = answered.and_then(|answered| match &answered.answer.verdict {
+        Verdict::Sized(fleet) => Some(facts(answered, fleet)),
+        _ => None,
+    });
+    sized.unwrap_or_else(|| {
+        let empty = |label, line: &str| Fact {
+            label,
+            value: strings::UNKNOWN.to_owned(),
+            line: whole(line),
+            ..Fact::default()
+        };
+        [
+            load_fact(scenario, None),
+            empty(strings::WHAT_LIMITS, ""),
+            empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK),
+            empty(strings::HOW_SURE, ""),
+        ]
+    })
+}
+
+fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
+    let shown = |value: fn(&LoadPoint) -> f64| {
+        planned
+            .filter(|point| point.stable)
+            .map_or_else(|| strings::UNKNOWN.to_owned(), |point| duration(value(point)))
+    };
+    Fact {
+        label: strings::AT_PLANNED_LOAD,
+        value: shown(|point| point.ttft_p99_s.value),
+        line: strings::p99_with_target("TTFT", scenario.slo.ttft_s),
+        second: shown(|point| point.tpot_p99_s.value),
+        second_line: strings::p99_with_target("TPOT", scenario.slo.tpot_s),
+    }
+}
+
+fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
+    let label = strings::WHAT_LIMITS;
+    let Some(point) = planned else {
+        return Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
+    };
+    let compute = point.compute_bound_share;
+    let (word, share) = if compute >= 0.5 {
+        (strings::COMPUTE, compute)
+    } else {
+        (strings::BANDWIDTH, 1.0 - compute)
+    };
+    Fact {
+        label,
+        value: word.to_owned(),
+        line: whole(&strings::of_step_time(share)),
+        second: strings::sequences(point.mean_running, scenario.sched.max_num_seqs),
+        second_line: whole(strings::RUNNING_ON_AVERAGE),
+    }
+}
+
+fn cache_fact(answer: &PlanAnswer) -> Fact {
+    Fact {
+        label: strings::KV_CACHE,
+        value: answer.planned.map_or_else(
+            || strings::UNKNOWN.to_owned(),
+            |point| whole_percent(point.kv_peak_share),
+        ),
+        line: whole(strings::IN_USE_AT_PEAK),
+        second: strings::requests(answer.requests_that_fit),
+        second_line: whole(strings::LARGEST_FIT),
+    }
+}
+
+fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
+    let line = answer
+        .capacity_per_s
+        .map(|capacity| strings::one_holds(capacity.low, capacity.high))
+        .unwrap_or_default();
+    Fact {
+        label: strings::HOW_SURE,
+        value: strings::gpus(fleet.with_headroom_low, fleet.with_headroom_high),
+        line,
+        second: strings::PUBLISHED_FORMULA.to_owned(),
+        second_line: whole(&strings::runs_of(answer.replications)),
+    }
+}
+
+fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64) -> Gauge {
+    let each_per_s =
+        answer.capacity_per_s.map_or(carried_per_s / gpus as f64, |capacity| capacity.value);
+    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s }
+}
+
+fn names_of(scenario: &Scenario) -> (String, String) {
+    (names::model(&scenario.model), names::gpu_short(&scenario.gpu))
+}
+
+fn changes(remedies: &[planner::Remedy]) -> Vec<Change> {
+    remedies.iter().map(|remedy| change(&remedy.key, &remedy.value, &remedy.effect)).collect()
+}
+
+fn change(key: &str, value: &str, effect: &str) -> Change {
+    Change { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
+}
+
+fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
+    Pill { tone, icon: Some(icon), text: text.to_owned() }
+}
+
+fn progress_pill(done: u32, total: u32) -> Pill {
+    Pill { tone: "accent", icon: None, text: strings::percent_done(done, total) }
+}
+
+fn size_of(hero: &str) -> Size {
+    let digits = hero.chars().filter(|c| *c != NARROW_SPACE).count();
+    if digits > 4 { Size::Wide } else { Size::Number }
+}
+
+/// A line that is short enough everywhere.
+fn whole(line: &str) -> (String, String) {
+    (line.to_owned(), String::new())
+}
+
+fn exactly(value: f64) -> Estimate {
+    Estimate { value, low: value, high: value }
+}

@@ -1,0 +1,79 @@
+//! From an answer to what the chart draws.
+
+use charts::{Interval, KneeData, KneePoint};
+use planner::{Estimate, LoadPoint, Verdict};
+
+use crate::{
+    state::{Answered, Resolution},
+    strings,
+};
+
+/// What the chart shows: the closed form of the scenario now, the points of the last answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Knee {
+    /// What is drawn.
+    pub(crate) data: KneeData,
+    /// The points as they were measured.
+    pub(crate) points: Vec<LoadPoint>,
+    /// Whether they are of an older scenario.
+    pub(crate) is_stale: bool,
+    /// Replications behind the intervals; none before the first answer.
+    pub(crate) replications: u32,
+    /// When the person made the change that this answers.
+    pub(crate) input_ms: Option<f64>,
+}
+
+/// The knee for what is known now; none if the scenario has no answer.
+pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Option<Knee> {
+    let form = &resolution.outcome.as_ref().as_ref().ok()?.1;
+    let scenario = &resolution.scenario;
+    let fresh = answered.filter(|answered| answered.scenario == *scenario);
+    if let Some(answered) = fresh
+        && !matches!(answered.answer.verdict, Verdict::Sized(_))
+        && answered.answer.knee.is_empty()
+    {
+        return None;
+    }
+    let answer = answered.map(|answered| &answered.answer);
+    let points = answer.map(|answer| answer.knee.clone()).unwrap_or_default();
+    let planned = match fresh.map(|answered| &answered.answer.verdict) {
+        Some(Verdict::Sized(fleet)) => Some(scenario.rate_per_s / fleet.with_headroom as f64),
+        Some(_) => None,
+        None => form.gpus.map(|gpus| scenario.rate_per_s / gpus as f64),
+    };
+    let data = KneeData {
+        points: points.iter().map(point).collect(),
+        closed_form: form.curve.clone(),
+        ttft_target_s: scenario.slo.ttft_s,
+        tpot_target_s: scenario.slo.tpot_s,
+        capacity_per_s: answer.and_then(|answer| answer.capacity_per_s).map(interval),
+        planned_rate_per_s: planned,
+        ceiling_per_s: answer
+            .and_then(|answer| answer.ceiling_per_s)
+            .map(|ceiling| ceiling.value)
+            .or(Some(form.ceiling_per_s)),
+        server: strings::ONE_GPU.to_owned(),
+    };
+    Some(Knee {
+        data,
+        points,
+        is_stale: fresh.is_none(),
+        replications: answer.map_or(0, |answer| answer.replications),
+        input_ms: fresh.map(|answered| answered.input_ms),
+    })
+}
+
+fn point(point: &LoadPoint) -> KneePoint {
+    KneePoint {
+        rate_per_s: point.rate_per_s,
+        ttft_p50_s: point.ttft_p50_s.value,
+        ttft_p99_s: interval(point.ttft_p99_s),
+        tpot_p99_s: interval(point.tpot_p99_s),
+        goodput_per_s: interval(point.goodput_per_s),
+        stable: point.stable,
+    }
+}
+
+fn interval(estimate: Estimate) -> Interval {
+    Interval::new(estimate.value, estimate.low, estimate.high)
+}

@@ -1,0 +1,336 @@
+//! The page's side of the worker: one question under way, at most one waiting, and a fresh worker
+//! when one dies.
+
+use std::{cell::RefCell, rc::Rc, time::Duration};
+
+use js_sys::Uint8Array;
+use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
+use planner::PlanAnswer;
+use protocol::{BUILD_ID, FromWorker, PROTOCOL, ToWorker};
+use scenario::Scenario;
+use wasm_bindgen::{JsCast, prelude::Closure};
+use web_sys::{Event, MessageEvent, Worker};
+
+use crate::browser::now_ms;
+
+/// Silence after which a busy worker counts as dead, in milliseconds.
+const SILENCE_MS: f64 = 10_000.0;
+/// How often the watchdog looks, in milliseconds.
+const LOOK_MS: u64 = 1_000;
+/// Rest before a fresh worker, in milliseconds.
+pub(crate) const RESPAWN_MS: u64 = 400;
+/// Two deaths within this time, and the person decides.
+const PATIENCE_MS: f64 = 60_000.0;
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Question {
+    /// The scenario.
+    pub(crate) scenario: Scenario,
+    /// One replication only.
+    pub(crate) quick: bool,
+    /// When the person made the change, for measuring.
+    pub(crate) input_ms: f64,
+}
+
+/// What comes of it.
+#[derive(Clone, Debug)]
+pub(crate) enum News {
+    /// Jobs done of jobs in all.
+    Progress(u32, u32),
+    /// An answer to this question; `complete` is false while it will still narrow.
+    Answer { question: Question, answer: Box<PlanAnswer>, complete: bool },
+    /// The scenario cannot be simulated.
+    Refused { question: Question, message: String },
+    /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
+    Died { message: String, waits: bool },
+    /// A fresh worker took over by itself.
+    Revived,
+}
+
+/// The client. Clones share one worker.
+#[derive(Clone)]
+pub(crate) struct Client {
+    inner: Rc<RefCell<Inner>>,
+    tell: Rc<dyn Fn(News)>,
+}
+
+#[derive(Default)]
+struct Inner {
+    link: Option<Link>,
+    ready: bool,
+    generation: u64,
+    flight: Option<(u64, Question)>,
+    waiting: Option<Question>,
+    last_sign_ms: f64,
+    last_look_ms: f64,
+    deaths_ms: Vec<f64>,
+    halted: bool,
+    watchdog: Option<IntervalHandle>,
+}
+
+/// A worker with its listeners.
+struct Link {
+    worker: Worker,
+    _on_message: Closure<dyn Fn(MessageEvent)>,
+    _on_error: Closure<dyn Fn(Event)>,
+}
+
+impl Link {
+    /// Ends the worker; nothing is heard of it from here on.
+    fn end(&self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.set_onmessageerror(None);
+        self.worker.terminate();
+    }
+}
+
+impl Client {
+    /// Starts a worker. `tell` hears all news.
+    pub(crate) fn start(tell: impl Fn(News) + 'static) -> Self {
+        let client = Self { inner: Rc::default(), tell: Rc::new(tell) };
+        client.spawn();
+        let watched = client.clone();
+        let look = move || watched.look();
+        let watchdog = set_interval_with_handle(look, Duration::from_millis(LOOK_MS)).ok();
+        client.inner.borrow_mut().watchdog = watchdog;
+        client
+    }
+
+    /// Asks. While a quick question is under way another quick one waits for it, so that a drag
+    /// always shows something and the worker is never more than one question behind; everything
+    /// else is replaced at once.
+    pub(crate) fn ask(&self, question: Question) {
+        let waits = {
+            let inner = self.inner.borrow();
+            let behind = inner.flight.as_ref().is_some_and(|(_, flying)| flying.quick);
+            !inner.ready || (question.quick && behind)
+        };
+        if waits {
+            self.inner.borrow_mut().waiting = Some(question);
+        } else {
+            self.send(question);
+        }
+    }
+
+    /// Drops whatever is under way or waiting.
+    pub(crate) fn cancel(&self) {
+        let flight = {
+            let mut inner = self.inner.borrow_mut();
+            inner.waiting = None;
+            inner.flight.take()
+        };
+        if let Some((generation, _)) = flight {
+            self.post(&ToWorker::Cancel { generation });
+        }
+    }
+
+    /// The person asked for a fresh worker.
+    pub(crate) fn start_again(&self, question: Question) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.deaths_ms.clear();
+            inner.halted = false;
+            inner.flight = None;
+            inner.waiting = Some(question);
+        }
+        self.spawn();
+    }
+
+    fn send(&self, question: Question) {
+        let generation = {
+            let mut inner = self.inner.borrow_mut();
+            inner.generation += 1;
+            inner.waiting = None;
+            inner.last_sign_ms = now_ms();
+            inner.flight = Some((inner.generation, question.clone()));
+            inner.generation
+        };
+        let Question { scenario, quick, .. } = question;
+        self.post(&ToWorker::Plan { generation, scenario, quick });
+    }
+
+    fn post(&self, message: &ToWorker) {
+        let outcome = match protocol::encode(message) {
+            Ok(bytes) => {
+                let inner = self.inner.borrow();
+                let Some(link) = &inner.link else { return };
+                link.worker
+                    .post_message(&Uint8Array::from(&bytes[..]))
+                    .map_err(|_| "the browser could not pass a message".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(message) = outcome {
+            self.die(message);
+        }
+    }
+
+    fn spawn(&self) {
+        match self.connect() {
+            Ok(link) => {
+                let mut inner = self.inner.borrow_mut();
+                inner.ready = false;
+                inner.last_sign_ms = now_ms();
+                inner.link = Some(link);
+            }
+            Err(message) => self.die(message),
+        }
+    }
+
+    fn connect(&self) -> Result<Link, String> {
+        let worker = Worker::new(&worker_url()?)
+            .map_err(|_| "the browser did not start the worker".to_owned())?;
+        let listener = self.clone();
+        let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+            let bytes = Uint8Array::new(&event.data()).to_vec();
+            match protocol::decode(&bytes) {
+                Ok(message) => listener.hear(message),
+                Err(error) => listener.die(error.to_string()),
+            }
+        });
+        let listener = self.clone();
+        let on_error = Closure::<dyn Fn(Event)>::new(move |event: Event| {
+            event.prevent_default();
+            let message = event.dyn_ref::<web_sys::ErrorEvent>().map(web_sys::ErrorEvent::message);
+            let known = message.filter(|message| !message.is_empty());
+            listener.die(known.unwrap_or_else(|| "the worker could not be loaded".to_owned()));
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        worker.set_onmessageerror(Some(on_error.as_ref().unchecked_ref()));
+        Ok(Link { worker, _on_message: on_message, _on_error: on_error })
+    }
+
+    fn hear(&self, message: FromWorker) {
+        self.inner.borrow_mut().last_sign_ms = now_ms();
+        match message {
+            FromWorker::Ready { protocol, build_id } => self.greet(protocol, &build_id),
+            FromWorker::Panicked { message } => self.die(message),
+            FromWorker::Progress { generation, done, total } => {
+                if self.flying(generation).is_some() {
+                    (self.tell)(News::Progress(done, total));
+                }
+            }
+            FromWorker::Answer { generation, answer, complete } => {
+                if let Some(question) = self.flying(generation) {
+                    self.land(complete);
+                    (self.tell)(News::Answer { question, answer, complete });
+                }
+            }
+            FromWorker::Refused { generation, message } => {
+                if let Some(question) = self.flying(generation) {
+                    self.land(true);
+                    (self.tell)(News::Refused { question, message });
+                }
+            }
+        }
+    }
+
+    /// The question of this generation, unless it is an old one.
+    fn flying(&self, generation: u64) -> Option<Question> {
+        let inner = self.inner.borrow();
+        inner.flight.as_ref().filter(|(flying, _)| *flying == generation).map(|(_, q)| q.clone())
+    }
+
+    /// The question under way is answered; the next one may go.
+    fn land(&self, complete: bool) {
+        if !complete {
+            return;
+        }
+        let next = {
+            let mut inner = self.inner.borrow_mut();
+            inner.flight = None;
+            inner.waiting.take()
+        };
+        if let Some(question) = next {
+            self.send(question);
+        }
+    }
+
+    fn greet(&self, protocol: u32, build_id: &str) {
+        if protocol != PROTOCOL || build_id != BUILD_ID {
+            let message = format!(
+                "the page is build {BUILD_ID} and the worker is build {build_id}; reload the page"
+            );
+            // A fresh worker would be of the same build: as good as a second death.
+            self.inner.borrow_mut().deaths_ms.push(now_ms());
+            self.die(message);
+            return;
+        }
+        let (next, revived) = {
+            let mut inner = self.inner.borrow_mut();
+            inner.ready = true;
+            (inner.waiting.take(), !inner.deaths_ms.is_empty())
+        };
+        if revived {
+            (self.tell)(News::Revived);
+        }
+        if let Some(question) = next {
+            self.send(question);
+        }
+    }
+
+    /// Whether a busy or a starting worker has gone silent. After a sleep of the whole machine the
+    /// clock has jumped, and the worker gets its time again.
+    fn look(&self) {
+        let now = now_ms();
+        let silent = {
+            let mut inner = self.inner.borrow_mut();
+            if now - inner.last_look_ms > 3.0 * LOOK_MS as f64 {
+                inner.last_sign_ms = now;
+            }
+            inner.last_look_ms = now;
+            let expects = inner.link.is_some() && (inner.flight.is_some() || !inner.ready);
+            expects && now - inner.last_sign_ms > SILENCE_MS
+        };
+        if silent {
+            self.die("the worker has not answered for 10 seconds".to_owned());
+        }
+    }
+
+    /// Ends the worker, keeps the question, and starts a fresh one unless that just failed.
+    fn die(&self, message: String) {
+        let waits = {
+            let mut inner = self.inner.borrow_mut();
+            if inner.halted {
+                return;
+            }
+            let now = now_ms();
+            inner.ready = false;
+            if let Some((_, question)) = inner.flight.take() {
+                inner.waiting.get_or_insert(question);
+            }
+            inner.deaths_ms.retain(|then| now - then < PATIENCE_MS);
+            inner.deaths_ms.push(now);
+            inner.halted = inner.deaths_ms.len() > 1;
+            // Dropping the link inside one of its own callbacks would free the running closure.
+            if let Some(link) = inner.link.take() {
+                link.end();
+                set_timeout(move || drop(link), Duration::ZERO);
+            }
+            inner.halted
+        };
+        (self.tell)(News::Died { message, waits });
+        if !waits {
+            let client = self.clone();
+            set_timeout(move || client.spawn(), Duration::from_millis(RESPAWN_MS));
+        }
+    }
+}
+
+/// The loader's name where the build left it as it was.
+const UNNAMED_LOADER: &str = "./sim-worker_loader.js";
+
+/// The loader that the build named, relative to wherever the page lies.
+fn worker_url() -> Result<String, String> {
+    let missing = || "the page does not name its worker".to_owned();
+    let document = document();
+    let meta = document.query_selector("meta[name=sim-worker]").ok().flatten();
+    let name = meta.and_then(|meta| meta.get_attribute("content")).ok_or_else(missing)?;
+    let name = if name.is_empty() { UNNAMED_LOADER.to_owned() } else { name };
+    let base = document.base_uri().ok().flatten().ok_or_else(missing)?;
+    let url = web_sys::Url::new_with_base(&name, &base).map_err(|_| missing())?;
+    Ok(url.href())
+}
