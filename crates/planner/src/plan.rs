@@ -35,6 +35,12 @@ const KNEE_SHARES: [f64; 12] =
 /// How many times faster than its ceiling an engine is driven to measure it.
 const OVERLOAD: f64 = 50.0;
 
+/// How often every slot turns over in the run that measures the ceiling, and its most requests. A
+/// full engine of equal requests starts and ends them in waves, one a turnover, so a count over
+/// this many is off by 1 % at most.
+const CEILING_TURNOVERS: u64 = 60;
+const MOST_CEILING_REQUESTS: u64 = 100_000;
+
 /// Relative width at which the search for the capacity ends, and for the ends of its interval.
 const TOLERANCE: f64 = 5e-4;
 const END_TOLERANCE: f64 = 5e-3;
@@ -116,8 +122,10 @@ pub struct Plan {
     headroom: f64,
     /// Replications wanted in the end.
     wanted: usize,
-    /// The rate per second that each replication finishes under overload; 0 until measured.
-    ceilings: Vec<f64>,
+    /// Replications started.
+    replications: usize,
+    /// The rate per second that the engine finishes under overload, once measured.
+    ceiling_per_s: Option<f64>,
     /// Replications of the earlier round.
     settled: usize,
     stage: Stage,
@@ -168,7 +176,8 @@ impl Plan {
             rate_per_s,
             headroom,
             wanted,
-            ceilings: vec![0.0],
+            replications: 1,
+            ceiling_per_s: None,
             settled: 0,
             stage: Stage::Ceiling,
             pending: Vec::new(),
@@ -194,8 +203,23 @@ impl Plan {
                 self.next_stage();
             }
         }
-        let job = |asked: &Asked| job_at(&self.setup, asked.rate_per_s, asked.replication as u32);
-        self.pending.iter().map(job).collect()
+        self.pending.iter().map(|asked| self.job(asked)).collect()
+    }
+
+    fn job(&self, asked: &Asked) -> Job {
+        let mut job = job_at(&self.setup, asked.rate_per_s, asked.replication as u32);
+        if asked.what == What::Ceiling {
+            let workload = &mut job.setup.workload;
+            workload.requests = workload.requests.max(self.turnovers(CEILING_TURNOVERS));
+        }
+        job
+    }
+
+    /// Requests that fill every slot of the engine `times` times over.
+    fn turnovers(&self, times: u64) -> u64 {
+        let engine = &self.setup.engine;
+        let in_memory = engine.kv_capacity_tokens / self.setup.largest_request_tokens().max(1);
+        engine.max_num_seqs.min(in_memory.max(1)).saturating_mul(times).min(MOST_CEILING_REQUESTS)
     }
 
     /// Take the runs of the jobs handed out last, in job order.
@@ -238,7 +262,7 @@ impl Plan {
 
     /// The replications of the current round.
     fn round(&self) -> std::ops::Range<usize> {
-        self.settled..self.ceilings.len()
+        self.settled..self.replications
     }
 
     fn ask(&self, what: What, rate_per_s: f64) -> impl Iterator<Item = Asked> + use<> {
@@ -248,9 +272,9 @@ impl Plan {
     /// The runs that the current stage still wants.
     fn compose(&self) -> Vec<Asked> {
         match self.stage {
-            Stage::Ceiling if self.ceilings[self.settled] == 0.0 => {
-                let overload = OVERLOAD * fluid_of(&self.setup).ceiling_per_s();
-                self.ask(What::Ceiling, overload).collect()
+            Stage::Ceiling if self.ceiling_per_s.is_none() => {
+                let rate_per_s = OVERLOAD * fluid_of(&self.setup).ceiling_per_s();
+                vec![Asked { what: What::Ceiling, replication: 0, rate_per_s }]
             }
             Stage::Knee if self.knee.iter().any(|load| load.replications() == self.settled) => {
                 let rates = self.knee_rates.iter().enumerate();
@@ -272,7 +296,7 @@ impl Plan {
         for (index, search) in self.searches.iter().enumerate() {
             if let Some(rate_per_s) = search.bisection.next_rate() {
                 let what = What::Capacity(index);
-                asked.extend((0..self.ceilings.len()).map(|replication| Asked {
+                asked.extend((0..self.replications).map(|replication| Asked {
                     what,
                     replication,
                     rate_per_s,
@@ -286,7 +310,7 @@ impl Plan {
     /// earlier round.
     fn compose_points(&self) -> Vec<Asked> {
         let capacity = self.capacity();
-        let everyone = 0..self.ceilings.len();
+        let everyone = 0..self.replications;
         let mut asked = Vec::new();
         let planned = self.planned_rate(&capacity).map(|rate| (What::AtPlanned, rate));
         for (what, rate_per_s) in planned.into_iter().chain([(What::AtCapacity, capacity.value)]) {
@@ -304,9 +328,11 @@ impl Plan {
     fn learn(&mut self, asked: &Asked, run: &Run) {
         match asked.what {
             What::Ceiling => {
-                let measured = run.settled_throughput_per_s();
-                self.ceilings[asked.replication] =
-                    measured.unwrap_or_else(|| run.throughput_per_s());
+                // A recording too short to fill the engine a few times over measures no ceiling.
+                let is_settled = run.completed >= self.turnovers(CEILING_TURNOVERS / 2);
+                let measured = run.settled_throughput_per_s().filter(|_| is_settled);
+                let closed_form = || fluid_of(&self.setup).ceiling_per_s();
+                self.ceiling_per_s = Some(measured.unwrap_or_else(closed_form));
             }
             What::Knee(index) => self.knee[index].add(run),
             What::Idle => {
@@ -321,7 +347,7 @@ impl Plan {
 
     /// A search moves on when it has heard every replication.
     fn learn_share(&mut self, index: usize, share: f64) {
-        let (everyone, target) = (self.ceilings.len(), self.setup.slo.share);
+        let (everyone, target) = (self.replications, self.setup.slo.share);
         let search = &mut self.searches[index];
         search.shares.push(share);
         if search.shares.len() == everyone {
@@ -352,7 +378,7 @@ impl Plan {
         self.stage = match self.stage {
             Stage::Ceiling => {
                 if self.knee_rates.is_empty() {
-                    let ceiling = self.ceilings[0];
+                    let ceiling = self.ceiling();
                     self.knee_rates = KNEE_SHARES.iter().map(|share| share * ceiling).collect();
                     self.knee = vec![Load::default(); KNEE_SHARES.len()];
                 }
@@ -380,17 +406,17 @@ impl Plan {
     }
 
     fn next_round(&mut self) -> Stage {
-        self.settled = self.ceilings.len();
+        self.settled = self.replications;
         if self.settled >= self.wanted {
             return Stage::Done;
         }
-        self.ceilings.resize(self.wanted, 0.0);
+        self.replications = self.wanted;
         Stage::Ceiling
     }
 
     fn start_searches(&mut self) {
-        let ceiling = self.ceiling().value;
-        let ends: &[ShareEnd] = if self.ceilings.len() == 1 {
+        let ceiling = self.ceiling();
+        let ends: &[ShareEnd] = if self.replications == 1 {
             &[ShareEnd::Value]
         } else {
             &[ShareEnd::Value, ShareEnd::Low, ShareEnd::High]
@@ -427,8 +453,8 @@ impl Plan {
         }
     }
 
-    fn ceiling(&self) -> Estimate {
-        Estimate::of_mean(&self.ceilings).not_negative()
+    fn ceiling(&self) -> f64 {
+        self.ceiling_per_s.unwrap_or_else(|| fluid_of(&self.setup).ceiling_per_s())
     }
 
     fn planned_rate(&self, capacity: &Estimate) -> Option<f64> {
@@ -439,7 +465,7 @@ impl Plan {
     fn compose_answer(&self) -> PlanAnswer {
         let kv_capacity_tokens = self.setup.engine.kv_capacity_tokens;
         let ceiling = self.ceiling();
-        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling.value);
+        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling);
         let mut knee: Vec<LoadPoint> =
             self.knee_rates.iter().zip(&self.knee).map(|(&rate, load)| point(rate, load)).collect();
         let mut planned = None;
@@ -463,11 +489,11 @@ impl Plan {
             rate_per_s: self.rate_per_s,
             headroom: self.headroom,
             capacity_per_s: capacity,
-            ceiling_per_s: Some(ceiling),
+            ceiling_per_s: Some(Estimate::exactly(ceiling)),
             knee,
             planned,
             requests_that_fit: kv_capacity_tokens / self.setup.largest_request_tokens().max(1),
-            replications: self.ceilings.len() as u32,
+            replications: self.replications as u32,
             requests: self.setup.workload.requests,
             simulated_requests: self.simulated_requests,
             simulated_steps: self.simulated_steps,

@@ -135,3 +135,13 @@ fn odd_workloads_are_answered() {
         }
     }
 }
+
+/// However few requests a run holds, the ceiling is that of a full engine.
+#[test]
+fn the_ceiling_does_not_depend_on_the_length_of_the_runs() {
+    for requests in ["50", "500", "20000"] {
+        let answer = plan(&[("sim.requests", requests), ("sim.replications", "4")]);
+        let ceiling = answer.ceiling_per_s.expect("a ceiling");
+        assert!((ceiling.value - 24.17).abs() < 0.25, "{requests}: {ceiling:?}");
+    }
+}
