@@ -262,7 +262,7 @@ pub(crate) fn NoticeLine() -> impl IntoView {
         state.notices.with(|notices| {
             notices
                 .iter()
-                .map(|notice| view! { <li>{notice.message.clone()}</li> })
+                .map(|notice| view! { <li>{strings::notice(notice)}</li> })
                 .collect_view()
         })
     };

@@ -162,6 +162,20 @@ pub(crate) fn notices(n: usize) -> String {
     }
 }
 
+/// “Request rate 99999: Most we simulate is 10,000 req/s. Using 10,000.” Beside a control the field
+/// is plain to see; in a list it must be named.
+pub(crate) fn notice(notice: &scenario::Notice) -> String {
+    match field(&notice.key) {
+        Some(field)
+            if notice.kind == scenario::NoticeKind::Clamped
+                && !notice.message.starts_with(field.label) =>
+        {
+            format!("{} {}: {}", field.label, notice.value, notice.message)
+        }
+        _ => notice.message.clone(),
+    }
+}
+
 /// “H100 GPUs for 100 req/s”.
 pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
     let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
@@ -311,9 +325,11 @@ pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
     }
 }
 
-/// Why there is nothing new.
+/// Why there is nothing new. The first line of a panic only says where; the details keep it.
 pub(crate) fn stopped_because(message: &str) -> String {
-    let message = message.lines().next().unwrap_or_default().trim();
+    let why = message.lines().find(|line| !line.starts_with("panicked at "));
+    let message = why.or(message.lines().next()).unwrap_or_default().trim();
+    let message = message.trim_end_matches(['.', ':']);
     let mut short: String = message.chars().take(140).collect();
     if message.chars().nth(140).is_some() {
         short.push('…');
@@ -480,3 +496,26 @@ pub(crate) fn picker_label(key: &str) -> String {
 pub(crate) const THEME_SYSTEM: &str = "system";
 pub(crate) const THEME_LIGHT: &str = "light";
 pub(crate) const THEME_DARK: &str = "dark";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_says_why_rather_than_where() {
+        let why = |message| stopped_because(message);
+        assert_eq!(
+            why("panicked at src/main.rs:87:45:\nindex out of bounds"),
+            "The calculation stopped: index out of bounds. Your settings are kept."
+        );
+        assert_eq!(
+            why("panicked at src/main.rs:87:45:"),
+            "The calculation stopped: panicked at src/main.rs:87:45. Your settings are kept."
+        );
+        assert_eq!(
+            why("the worker has not answered for 10 seconds"),
+            "The calculation stopped: the worker has not answered for 10 seconds. \
+             Your settings are kept."
+        );
+    }
+}

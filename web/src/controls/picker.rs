@@ -243,7 +243,10 @@ where
                 placeholder=kind.search
                 aria-expanded="true"
                 aria-controls=list_id.clone()
-                aria-activedescendant=move || format!("{}-{}", kind.id, active.get())
+                aria-activedescendant=move || {
+                    let at = active.get();
+                    rows.with(|rows| at < rows.len()).then(|| format!("{}-{at}", kind.id))
+                }
                 on:input:target=move |event| {
                     query.set(event.target().value());
                     active.set(0);
