@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Setup, Slo,
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
     StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle, workload::Requests,
 };
 
@@ -36,6 +36,7 @@ pub fn published_setup(rate_per_s: f64, requests: u64) -> Setup {
             max_num_seqs: 256,
             kv_capacity_tokens: 959_123,
         },
+        rules: Rules::Reference,
         step_time: StepTimeSpec::Roofline {
             params: 7.6e9,
             weight_bytes: 15.2e9,

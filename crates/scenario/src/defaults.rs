@@ -6,6 +6,7 @@
 
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
+use crate::rules::SchedRules;
 use crate::schema::{Scenario, Sched, Sim, StepOverrides};
 
 /// The defaults of link version 1. Never to be changed.
@@ -20,6 +21,7 @@ pub(crate) fn v1() -> Scenario {
         slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
         headroom: 0.25,
         sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },
+        rules: SchedRules::Reference,
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
         sim: Sim { requests: 2000, replications: 8, seed: 0 },

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
+use crate::rules::SchedRules;
+
 /// A scenario: which model on which GPU, for what traffic, at what target.
 ///
 /// Plain data without names resolved. The derived serialisation is for messages between threads of
@@ -28,6 +30,8 @@ pub struct Scenario {
     pub headroom: f64,
     /// Limits of the scheduler.
     pub sched: Sched,
+    /// How the engine forms its steps.
+    pub rules: SchedRules,
     /// Constants of the step time that replace the catalogue's.
     pub step: StepOverrides,
     /// KV cache size in tokens; computed from the GPU's memory if absent.

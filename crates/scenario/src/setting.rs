@@ -8,7 +8,7 @@ use crate::{
     lengths,
     notice::{Notice, NoticeKind, quoted},
     range::{self, Taken},
-    reading,
+    reading, rules,
     schema::{Scenario, StepKind},
     writing,
 };
@@ -93,6 +93,7 @@ impl Scenario {
             Access::Model => Some(self.model.clone()),
             Access::Gpu => Some(self.gpu.clone()),
             Access::Arrivals => Some(lengths::write_arrivals(self.arrivals)),
+            Access::Rules => Some(self.rules.text()),
             Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
             Access::Length { get, .. } => Some(lengths::write_length(field, get(self))),
             Access::Real { get, .. } => Some(real(get(self))),
@@ -118,6 +119,7 @@ impl Scenario {
             Access::Arrivals => {
                 return Ok(self.taken(lengths::read_arrivals(field, text)?, |s, v| s.arrivals = v));
             }
+            Access::Rules => return Ok(self.taken(rules::read(text)?, |s, v| s.rules = v)),
             Access::Length { put, .. } => {
                 return Ok(self.taken(lengths::read_length(field, text)?, put));
             }

@@ -7,7 +7,7 @@
 use std::{hint::black_box, time::Instant};
 
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Setup, SetupError, Slo,
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Rules, Setup, SetupError, Slo,
     StepTimeSpec, Workload, simulate,
 };
 
@@ -38,6 +38,7 @@ fn setup(case: &Case) -> Setup {
             max_num_seqs: 256,
             kv_capacity_tokens: 959_123,
         },
+        rules: Rules::Reference,
         step_time: StepTimeSpec::Roofline {
             params: 7.6e9,
             weight_bytes: 15.2e9,

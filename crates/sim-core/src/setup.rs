@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    engine::Rules,
     step_time::StepTimeSpec,
     workload::{RequestSource, Workload},
 };
@@ -14,6 +15,8 @@ pub struct Setup {
     pub workload: Workload,
     /// Limits of the scheduler and of memory.
     pub engine: EngineSpec,
+    /// How steps are formed within them.
+    pub rules: Rules,
     /// How long one step takes.
     pub step_time: StepTimeSpec,
     /// What counts as good enough.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Run, Setup, Slo,
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Run, Setup, Slo,
     StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle,
 };
 
@@ -93,6 +93,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         |(source, engine, step_time, seed)| Setup {
             workload: Workload { source, requests: 60 },
             engine,
+            rules: Rules::Reference,
             step_time,
             slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
             seed,
@@ -164,6 +165,7 @@ fn huge_lengths_agree() {
             max_num_seqs: 4,
             kv_capacity_tokens: 2_000_000,
         },
+        rules: Rules::Reference,
         step_time: StepTimeSpec::Roofline {
             params: 7.6e9,
             weight_bytes: 15.2e9,

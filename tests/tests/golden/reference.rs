@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde::Deserialize;
 use sim_core::{
-    EngineSpec, Keep, Precision, RequestSource, Run, Setup, Slo, StepTimeSpec, Trace, TraceRow,
-    Workload, simulate,
+    EngineSpec, Keep, Precision, RequestSource, Rules, Run, Setup, Slo, StepTimeSpec, Trace,
+    TraceRow, Workload, simulate,
 };
 
 /// Exact percentiles and every request.
@@ -125,6 +125,7 @@ impl Reference {
                 max_num_seqs: settings.max_num_seqs,
                 kv_capacity_tokens: settings.kv_capacity_tokens,
             },
+            rules: Rules::Reference,
             step_time: StepTimeSpec::Roofline {
                 params: settings.params,
                 weight_bytes: settings.weight_bytes,
@@ -153,6 +154,7 @@ pub(crate) fn with_rate(mut setup: Setup, rate: f64) -> Setup {
     match &mut setup.workload.source {
         RequestSource::Replay { speed, .. } => *speed = rate,
         RequestSource::Generated { rate_per_s, .. } => *rate_per_s = rate,
+        RequestSource::Mixed(_) => panic!("no reference has a mix"),
     }
     setup
 }

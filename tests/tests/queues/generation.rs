@@ -1,7 +1,7 @@
 //! Static and continuous batching of generation: recorded runs exactly, and what static wastes.
 
 use sim_core::{
-    EngineSpec, Keep, Precision, Run, Setup, Slo, StepTimeSpec,
+    EngineSpec, Keep, Precision, Rules, Run, Setup, Slo, StepTimeSpec,
     engine::{BatchRule, BatchSetup, ServiceNoise, simulate_batches},
     simulate, simulate_by_oracle,
 };
@@ -46,6 +46,7 @@ fn compare(name: &str, useful: f64) {
             max_num_seqs: 16,
             kv_capacity_tokens: 1_000_000,
         },
+        rules: Rules::Reference,
         step_time: STEP,
         slo: SLO,
         seed: 0,

@@ -69,6 +69,8 @@ pub(crate) enum Access {
     Gpu,
     /// Arrival pattern.
     Arrivals,
+    /// Scheduling rules.
+    Rules,
     /// Step-time model.
     StepKind,
     /// Number of tokens with its spread.
@@ -144,7 +146,10 @@ impl Field {
     /// Whether the setting is a number, perhaps with a spread.
     #[must_use]
     pub const fn is_number(&self) -> bool {
-        !matches!(self.access, Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind)
+        !matches!(
+            self.access,
+            Access::Model | Access::Gpu | Access::Arrivals | Access::Rules | Access::StepKind
+        )
     }
 }
 

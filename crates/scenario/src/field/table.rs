@@ -145,6 +145,13 @@ pub static FIELDS: &[Field] = &[
         )
     },
     Field {
+        help: "How the engine forms its steps: reference or vllm-0.33 (continuous batching), static, dynamic(delay) or sequential (whole batches).",
+        example: "reference, vllm-0.33, vllm-0.11, static, dynamic(20ms) or sequential",
+        choices: &["reference", "vllm-0.33", "static", "sequential"],
+        default: "reference",
+        ..word("sched.rules", "Scheduling rules", Group::Engine, Access::Rules)
+    },
+    Field {
         unit: "tokens",
         quantity: Unit::Tokens,
         help: "Tokens one step may process: decodes and prefill chunks together.",

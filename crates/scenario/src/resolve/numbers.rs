@@ -5,6 +5,7 @@ use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload, workload::RequestSourc
 
 use crate::{
     field::{Access, FIELDS},
+    rules::SchedRules,
     schema::{Scenario, StepKind},
     writing,
 };
@@ -81,9 +82,13 @@ fn setup(scenario: &Scenario, step_time: StepTimeSpec, kv_capacity_tokens: u64) 
         },
         engine: EngineSpec {
             max_num_batched_tokens: scenario.sched.max_num_batched_tokens,
-            max_num_seqs: scenario.sched.max_num_seqs,
+            max_num_seqs: match scenario.rules {
+                SchedRules::Sequential => 1,
+                _ => scenario.sched.max_num_seqs,
+            },
             kv_capacity_tokens,
         },
+        rules: scenario.rules.to_rules(),
         step_time,
         slo: scenario.slo,
         seed: scenario.sim.seed,

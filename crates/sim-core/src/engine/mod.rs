@@ -1,6 +1,6 @@
 //! One engine: continuous batching, iteration by iteration.
 //!
-//! The `reference` scheduling rules. In each step, in this order:
+//! [`Rules`] says how steps are formed. The `reference` rules, in each step, in this order:
 //! 1. Every decoding request gets one token, whatever is left of the token budget (a quirk of the
 //!    published simulator, kept: the budget can go below zero).
 //! 2. A prompt that was begun in an earlier step continues with what is left of the budget.
@@ -19,24 +19,22 @@ mod batcher;
 mod finish_queue;
 mod jump;
 mod oracle;
+mod rules;
 mod simulation;
 mod slots;
 pub mod vllm;
 mod waiting_line;
 
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
-pub use oracle::simulate_by_oracle;
-pub use simulation::{Progress, Simulation};
+pub use rules::{Rules, Simulation, VllmRules, simulate, simulate_by_oracle};
+pub use simulation::Progress;
 pub use slots::{
     ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,
 };
 pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
-use crate::{
-    measure::{Precision, Run},
-    setup::{EngineSpec, Setup, SetupError},
-    step_time::StepModel,
-};
+use crate::{measure::Precision, setup::EngineSpec, step_time::StepModel};
+use oracle::reference_by_oracle;
 
 /// What a run keeps beside its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -66,16 +64,6 @@ impl EngineBounds {
             least_s_per_token: model.least_s_per_token(),
         }
     }
-}
-
-/// Simulate `setup` to its last token.
-///
-/// # Errors
-/// The set-up holds a number outside its domain.
-pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
-    let mut simulation = Simulation::new(setup, keep)?;
-    while simulation.advance(u64::MAX) != Progress::Done {}
-    Ok(simulation.finish())
 }
 
 /// Whether an arrival is seen by a step that starts at `now_s`. The tolerance keeps a rounding

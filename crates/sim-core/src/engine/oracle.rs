@@ -24,7 +24,7 @@ struct Running {
 ///
 /// # Errors
 /// The set-up holds a number outside its domain.
-pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
+pub(super) fn reference_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
     setup.check()?;
     let requests: Vec<Request> = Requests::new(&setup.workload, setup.seed).collect();
     let bounds = EngineBounds::new(&setup.engine, &StepModel::new(&setup.step_time));

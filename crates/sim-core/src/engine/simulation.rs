@@ -43,9 +43,9 @@ struct HalfDone {
     remaining_tokens: u64,
 }
 
-/// One engine under one workload, advanced piece by piece.
+/// The reference rules under one workload, advanced piece by piece.
 #[derive(Clone, Debug)]
-pub struct Simulation {
+pub(super) struct ReferenceSimulation {
     engine: EngineSpec,
     model: StepModel,
     requests: Requests,
@@ -68,12 +68,12 @@ pub struct Simulation {
     recorder: Recorder,
 }
 
-impl Simulation {
+impl ReferenceSimulation {
     /// Prepare a run.
     ///
     /// # Errors
     /// The set-up holds a number outside its domain.
-    pub fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
+    pub(super) fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
         let model = StepModel::new(&setup.step_time);
         let requests = Requests::new(&setup.workload, setup.seed);
@@ -106,7 +106,7 @@ impl Simulation {
     }
 
     /// Take up to `most` jumps.
-    pub fn advance(&mut self, most: u64) -> Progress {
+    pub(super) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if self.running() == 0 {
                 let Some(next) = self.next else { return Progress::Done };
@@ -121,7 +121,7 @@ impl Simulation {
 
     /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
     #[must_use]
-    pub fn finish(self) -> Run {
+    pub(super) fn finish(self) -> Run {
         let in_flight = self.running() + u64::from(self.next.is_some());
         let run = self.recorder.finish(in_flight);
         debug_assert!(in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());

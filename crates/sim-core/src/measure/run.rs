@@ -93,6 +93,12 @@ pub struct Run {
     pub peak_running: u64,
     /// Most KV tokens reserved at once.
     pub peak_kv_tokens: u64,
+    /// How often a running request lost its memory and had to be computed again.
+    pub preemptions: u64,
+    /// Tokens computed again after that.
+    pub recomputed_tokens: u64,
+    /// Tokens that a prefix cache held, which were not computed.
+    pub cached_tokens: u64,
     /// When the first tenth and the first nine tenths of the requests were done: the settled middle
     /// of a run under overload.
     pub settled_s: (f64, f64),

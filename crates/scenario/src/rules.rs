@@ -1,0 +1,93 @@
+//! Scheduling rules as links write them.
+
+use serde::{Deserialize, Serialize};
+use sim_core::{
+    Rules,
+    engine::{ServiceNoise, VllmRules, vllm::Version},
+};
+
+use crate::{notice::quoted, range::Taken};
+
+/// How the engine forms its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SchedRules {
+    /// Continuous batching, memory reserved for the final length: the published reference rules.
+    Reference,
+    /// Continuous batching by vLLM's V1 scheduler, paged memory, preemption.
+    Vllm {
+        /// Whether the rules are those up to release 0.11, or those of 0.33.
+        old: bool,
+    },
+    /// Whole batches, each served until its longest member is done.
+    Static,
+    /// Whole batches that wait for company.
+    Dynamic {
+        /// Longest wait of the oldest request, seconds.
+        max_delay_s: f64,
+    },
+    /// One request at a time.
+    Sequential,
+}
+
+/// Longest delay that a dynamic batcher may be given, seconds.
+const MOST_DELAY_S: f64 = 60.0;
+
+impl SchedRules {
+    /// What the simulator calls them.
+    pub(crate) fn to_rules(self) -> Rules {
+        let whole = |max_delay_s| Rules::WholeBatches { max_delay_s, noise: ServiceNoise::None };
+        match self {
+            Self::Reference => Rules::Reference,
+            Self::Vllm { old } => Rules::VllmV1(VllmRules {
+                version: if old { Version::V0_11 } else { Version::V0_33 },
+                asynchronous: false,
+            }),
+            Self::Static | Self::Sequential => whole(0.0),
+            Self::Dynamic { max_delay_s } => whole(max_delay_s),
+        }
+    }
+
+    /// Write them: `reference`, `vllm-0.33`, `vllm-0.11`, `static`, `dynamic(0.02s)`, `sequential`.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Reference => "reference".to_owned(),
+            Self::Vllm { old: false } => "vllm-0.33".to_owned(),
+            Self::Vllm { old: true } => "vllm-0.11".to_owned(),
+            Self::Static => "static".to_owned(),
+            Self::Dynamic { max_delay_s } => {
+                format!("dynamic({}s)", crate::writing::decimal(max_delay_s, 0))
+            }
+            Self::Sequential => "sequential".to_owned(),
+        }
+    }
+}
+
+/// Read what [`SchedRules::text`] writes.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn read(text: &str) -> Result<Taken<SchedRules>, String> {
+    let plain = text.trim().to_lowercase();
+    let named = match plain.as_str() {
+        "reference" => Some(SchedRules::Reference),
+        "vllm" | "vllm-v1" | "vllm-0.33" => Some(SchedRules::Vllm { old: false }),
+        "vllm-0.11" => Some(SchedRules::Vllm { old: true }),
+        "static" => Some(SchedRules::Static),
+        "sequential" => Some(SchedRules::Sequential),
+        _ => None,
+    };
+    if let Some(rules) = named {
+        return Ok((rules, Vec::new()));
+    }
+    let delay = plain.strip_prefix("dynamic(").map(|rest| rest.strip_suffix(')').unwrap_or(rest));
+    let Some(delay) = delay else {
+        return Err(format!("{} is no scheduling rule", quoted(text)));
+    };
+    let max_delay_s = quantity::parse(delay, quantity::Unit::Seconds)
+        .map_err(|error| error.to_string().trim_end_matches('.').to_owned())?;
+    if !(0.0..=MOST_DELAY_S).contains(&max_delay_s) {
+        return Err(format!("{} waits longer than 60 s or less than nothing", quoted(text)));
+    }
+    Ok((SchedRules::Dynamic { max_delay_s }, Vec::new()))
+}

@@ -1,0 +1,168 @@
+//! Which rules an engine forms its steps by, and the one door to all of them.
+
+use crate::{
+    measure::Run,
+    setup::{Setup, SetupError},
+};
+
+use super::{
+    BatchRule, BatchSetup, Keep, Progress, ServiceNoise, reference_by_oracle, simulate_batches,
+    simulation::ReferenceSimulation,
+    vllm::{Version, VllmRun, VllmSetup, VllmSpec, simulate_vllm, simulate_vllm_by_oracle},
+};
+
+/// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
+/// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rules {
+    /// Continuous batching by the published reference rules; see [the engine](crate::engine).
+    Reference,
+    /// Continuous batching by vLLM's V1 scheduler; see [`vllm`](super::vllm).
+    VllmV1(VllmRules),
+    /// Batches that are formed whole and served whole, of at most as many requests as there are
+    /// sequences: static batching, with a delay dynamic batching, with one sequence M/G/1.
+    WholeBatches {
+        /// Longest time in seconds that the oldest waiting request is held back for company.
+        max_delay_s: f64,
+        /// By what factor the time of a batch differs from its model.
+        noise: ServiceNoise,
+    },
+}
+
+/// What a vLLM scheduler can be told, beside its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VllmRules {
+    /// Which release.
+    pub version: Version,
+    /// Whether the next step is scheduled while the last one runs.
+    pub asynchronous: bool,
+}
+
+/// Tokens per block of vLLM's KV cache.
+const BLOCK_SIZE: u64 = 16;
+
+impl VllmRules {
+    /// The full settings under the limits of `setup`. Generated requests share no prefix, so that
+    /// the prefix cache could find nothing and is left off.
+    fn spec(self, setup: &Setup) -> VllmSpec {
+        let engine = &setup.engine;
+        let num_blocks = engine.kv_capacity_tokens / BLOCK_SIZE + 1;
+        VllmSpec {
+            max_num_seqs: engine.max_num_seqs,
+            max_num_batched_tokens: engine.max_num_batched_tokens,
+            prefix_caching: false,
+            steps_in_flight: if self.asynchronous { 2 } else { 1 },
+            ..VllmSpec::of_version(self.version, num_blocks, setup.largest_request_tokens() + 1)
+        }
+    }
+}
+
+fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
+    VllmSetup {
+        workload: setup.workload.clone(),
+        vllm: rules.spec(setup),
+        step_time: setup.step_time,
+        slo: setup.slo,
+        seed: setup.seed,
+    }
+}
+
+fn batch_setup(setup: &Setup, max_delay_s: f64, noise: &ServiceNoise) -> BatchSetup {
+    BatchSetup {
+        workload: setup.workload.clone(),
+        rule: BatchRule { max_batch: setup.engine.max_num_seqs, max_delay_s },
+        step_time: setup.step_time,
+        noise: noise.clone(),
+        slo: setup.slo,
+        seed: setup.seed,
+    }
+}
+
+/// Simulate `setup` to its last token.
+///
+/// # Errors
+/// The set-up holds a number outside its domain.
+pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
+    let mut simulation = Simulation::new(setup, keep)?;
+    while simulation.advance(u64::MAX) != Progress::Done {}
+    Ok(simulation.finish())
+}
+
+/// Simulate `setup` step by step and request by request, by the obvious implementation of its
+/// rules. Whole batches have only one.
+///
+/// # Errors
+/// The set-up holds a number outside its domain.
+pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
+    setup.check()?;
+    match &setup.rules {
+        Rules::Reference => reference_by_oracle(setup, keep),
+        Rules::VllmV1(rules) => {
+            simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(with_counts)
+        }
+        Rules::WholeBatches { max_delay_s, noise } => {
+            simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)
+        }
+    }
+}
+
+fn with_counts(vllm: VllmRun) -> Run {
+    Run {
+        preemptions: vllm.counts.preemptions,
+        recomputed_tokens: vllm.counts.recomputed_tokens,
+        cached_tokens: vllm.counts.cached_tokens,
+        ..vllm.run
+    }
+}
+
+/// One engine under one workload, advanced piece by piece.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Reference(Box<ReferenceSimulation>),
+    /// Rules whose engines run in one piece have run already.
+    Ended(Box<Run>),
+}
+
+impl Simulation {
+    /// Prepare a run. Only the reference rules can be advanced piece by piece; under the others the
+    /// whole run is made here.
+    ///
+    /// # Errors
+    /// The set-up holds a number outside its domain.
+    pub fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
+        setup.check()?;
+        let ended = |run| State::Ended(Box::new(run));
+        let state = match &setup.rules {
+            Rules::Reference => State::Reference(Box::new(ReferenceSimulation::new(setup, keep)?)),
+            Rules::VllmV1(rules) => {
+                ended(with_counts(simulate_vllm(&vllm_setup(setup, *rules), keep)?))
+            }
+            Rules::WholeBatches { max_delay_s, noise } => {
+                ended(simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)?)
+            }
+        };
+        Ok(Self { state })
+    }
+
+    /// Take up to `most` jumps.
+    pub fn advance(&mut self, most: u64) -> Progress {
+        match &mut self.state {
+            State::Reference(simulation) => simulation.advance(most),
+            State::Ended(_) => Progress::Done,
+        }
+    }
+
+    /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
+    #[must_use]
+    pub fn finish(self) -> Run {
+        match self.state {
+            State::Reference(simulation) => simulation.finish(),
+            State::Ended(run) => *run,
+        }
+    }
+}
