@@ -46,7 +46,7 @@ pub enum ImportError {
         file: String,
         /// One-based line.
         line: usize,
-        /// One-based column of characters.
+        /// One-based column, counted in bytes.
         column: usize,
         /// What the parser says.
         problem: String,
@@ -79,13 +79,19 @@ pub enum ImportError {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// A header with nothing under it.
+    #[error("{file} has a header and no row under it; add at least one")]
+    NoRows {
+        /// The file, as shown to people.
+        file: String,
+    },
     /// A header with nothing usable under it.
-    #[error("{file}: none of its {lines} rows can be used; the first is {place}: {reason}")]
+    #[error("{file}: none of its rows ({rows}) can be used; the first is {place}: {reason}")]
     NothingUsable {
         /// The file, as shown to people.
         file: String,
         /// Rows under the header.
-        lines: usize,
+        rows: usize,
         /// Place of the first bad row, for example `line 2`.
         place: String,
         /// Why it cannot be used, and what would be right.

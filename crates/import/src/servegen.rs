@@ -253,11 +253,7 @@ pub fn read(name_hint: Option<&str>, bytes: &[u8]) -> Result<Statistics, ImportE
         rows += 1;
     }
     if rows == 0 {
-        return Err(ImportError::BadValue {
-            file,
-            line: header.line,
-            reason: "no row follows the header; put at least one under it".to_owned(),
-        });
+        return Err(ImportError::NoRows { file });
     }
     Ok(statistics)
 }

@@ -43,8 +43,8 @@ impl Row {
         let filled = self.record.iter().skip(columns).any(|field| !field.is_empty());
         if self.record.len() < columns && lines > 0 {
             Some(format!(
-                "a quotation mark is not closed, so that {lines} more lines were read as part of \
-                 this one; remove or double the mark"
+                "a quotation mark is not closed, so that the rows below were read as part of this one \
+                 ({lines} or more); remove or double the mark"
             ))
         } else if filled {
             Some(format!(
@@ -123,8 +123,9 @@ mod tests {
 
     #[test]
     fn each_separator_is_tried() {
-        let header = headers("sep=;\na;b\n1;2\n").find(|header| header.names.len() == 2).unwrap();
-        assert_eq!((header.line, header.names), (2, vec!["a".to_owned(), "b".to_owned()]));
+        let header =
+            headers("sep=;\na;b\n1;2\n").find(|header| header.names == ["a", "b"]).unwrap();
+        assert_eq!((header.line, header.decimal_comma()), (2, true));
     }
 
     #[test]

@@ -163,16 +163,15 @@ impl Collector {
     }
 
     fn nothing_usable(self, file: &str) -> ImportError {
-        let place = self.reading.place;
-        let (place, reason) = match self.skipped.into_iter().next() {
-            Some(first) => (format!("{place} {}", first.line), first.reason),
-            None => ("missing".to_owned(), "put at least one request under the header".to_owned()),
-        };
-        ImportError::NothingUsable {
-            file: file.to_owned(),
-            lines: self.skipped_total,
-            place,
-            reason,
+        let file = file.to_owned();
+        match self.skipped.into_iter().next() {
+            Some(first) => ImportError::NothingUsable {
+                file,
+                rows: self.skipped_total,
+                place: format!("{} {}", self.reading.place, first.line),
+                reason: first.reason,
+            },
+            None => ImportError::NoRows { file },
         }
     }
 
@@ -193,15 +192,15 @@ impl Collector {
     fn note_skipped(&self, notes: &mut Vec<String>) {
         if self.without_output > 0 {
             notes.push(format!(
-                "{} without output left out: a request must produce at least 1 token.",
-                requests(self.without_output)
+                "{} left out for want of an output: a request must produce at least 1 token.",
+                counted(self.without_output, "request is", "requests are")
             ));
         }
         if let Some(first) = self.skipped.first() {
             notes.push(format!(
-                "{} of {} rows left out; the first is {} {}: {}.",
+                "{} of {} left out; the first is {} {}: {}.",
                 self.skipped_total,
-                self.skipped_total + self.rows.len(),
+                counted(self.skipped_total + self.rows.len(), "row", "rows"),
                 self.reading.place,
                 first.line,
                 first.reason
@@ -229,14 +228,13 @@ fn sort(rows: &mut [ImportedRequest], notes: &mut Vec<String>) {
         rows.sort_by(|a, b| a.arrival_s.total_cmp(&b.arrival_s));
         notes.push(format!(
             "{} earlier than the row above; the rows were sorted by time.",
-            requests(out_of_order)
+            counted(out_of_order, "request was", "requests were")
         ));
     }
 }
 
-/// “1 request was”, “2 requests were”.
-fn requests(number: usize) -> String {
-    if number == 1 { "1 request was".to_owned() } else { format!("{number} requests were") }
+fn counted(number: usize, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 fn present<'a>(name: &str, field: Option<&'a str>, remedy: &str) -> Result<&'a str, String> {
