@@ -57,7 +57,9 @@ impl Scenario {
                 uniform @ LengthSpec::Uniform { .. } => uniform.mean_tokens(),
                 LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
             },
-            Access::Model | Access::Gpu | Access::Arrivals | Access::StepKind => return None,
+            Access::Model | Access::Gpu | Access::Arrivals | Access::Rules | Access::StepKind => {
+                return None;
+            }
         };
         match reading::shift(field.quantity) {
             0 => Some(kept),

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use proptest::prelude::*;
 use sim_core::{
-    EngineSpec, Keep, Precision, RequestSource, Setup, Slo, StepTimeSpec, Trace, TraceRow,
+    EngineSpec, Keep, Precision, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace, TraceRow,
     Workload,
     engine::vllm::{
         Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmRun, VllmSetup,
@@ -250,7 +250,7 @@ proptest! {
             ..VllmSpec::of_version(Version::V0_33, 4_001, 10_000)
         };
         let reference =
-            Setup { workload: workload.clone(), engine, step_time, slo: SLO, seed: 0 };
+            Setup { workload: workload.clone(), engine, rules: Rules::Reference, step_time, slo: SLO, seed: 0 };
         let theirs = simulate_by_oracle(&reference, KEEP_ALL)
             .map_err(|error| TestCaseError::fail(error.to_string()))?;
         let ours = simulate_vllm_by_oracle(

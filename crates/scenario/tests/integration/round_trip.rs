@@ -1,12 +1,16 @@
 //! Whatever is written, nothing panics; whatever is kept, comes back to the bit.
 
 use proptest::prelude::*;
-use scenario::{Direction, FIELDS, Scenario, Sched, Sim, Step, StepKind, StepOverrides, field};
+use scenario::{
+    Direction, FIELDS, Scenario, Sched, SchedRules, Sim, Step, StepKind, StepOverrides, field,
+};
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
 fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
     prop_oneof![
         (min..=max).prop_map(|tokens| LengthSpec::Fixed { tokens }),
+        (min..=max, min..=max)
+            .prop_map(|(a, b)| LengthSpec::Uniform { min_tokens: a.min(b), max_tokens: a.max(b) }),
         (1.0..max as f64, 0.0..5.0, min..=max, min..=max).prop_map(|(median, sigma, a, b)| {
             LengthSpec::LogNormal {
                 median_tokens: median,
@@ -50,6 +54,16 @@ fn overrides() -> impl Strategy<Value = StepOverrides> {
         })
 }
 
+fn rules() -> impl Strategy<Value = SchedRules> {
+    prop_oneof![
+        Just(SchedRules::Reference),
+        any::<bool>().prop_map(|old| SchedRules::Vllm { old }),
+        Just(SchedRules::Static),
+        Just(SchedRules::Sequential),
+        (0.0..60.0).prop_map(|max_delay_s| SchedRules::Dynamic { max_delay_s }),
+    ]
+}
+
 /// Scenarios within the documented ranges and within the context of their model.
 fn valid() -> impl Strategy<Value = Scenario> {
     let models = ["qwen2.5-7b", "llama-3.1-70b", "qwen2.5-14b-int4"];
@@ -57,14 +71,14 @@ fn valid() -> impl Strategy<Value = Scenario> {
     (
         (0usize..3, 0usize..3, 0.1..10_000.0, length(0, 131_072), length(1, 131_072), arrivals()),
         (0.001..600.0, 0.0001..60.0, 0.5..0.9999, 0.0..1.0),
-        (1u64..=1_048_576, 1u64..=65_536, prop::option::of(1u64..=1_000_000_000_000)),
+        (1u64..=1_048_576, 1u64..=65_536, prop::option::of(1u64..=1_000_000_000_000), rules()),
         overrides(),
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
     )
         .prop_map(move |(traffic, target, engine, step, sim)| {
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
             let (ttft_s, tpot_s, share, headroom) = target;
-            let (max_num_batched_tokens, max_num_seqs, kv_capacity_tokens) = engine;
+            let (max_num_batched_tokens, max_num_seqs, kv_capacity_tokens, rules) = engine;
             let (requests, replications, seed) = sim;
             Scenario {
                 model: models[model].to_owned(),
@@ -76,6 +90,7 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 slo: Slo { ttft_s, tpot_s, share },
                 headroom,
                 sched: Sched { max_num_batched_tokens, max_num_seqs },
+                rules,
                 step,
                 kv_capacity_tokens,
                 sim: Sim { requests, replications, seed },
@@ -89,7 +104,7 @@ fn almost() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         any::<String>(),
         "[-+]?[0-9.,eE]{0,9} ?(ms|s|%|k|M|GB|tokens|req/s)?",
-        "(lognormal|gamma|fixed)\\([-0-9.,eE ]{0,20}\\)?",
+        "(lognormal|uniform|gamma|dynamic|fixed)\\([-0-9.,eE ]{0,20}\\)?",
         any::<f64>().prop_map(|value| value.to_string()),
     ];
     (key, value).prop_map(|(key, value)| format!("{key}={value}"))
