@@ -13,7 +13,8 @@ pub(crate) const SETTINGS: &str = "Settings";
 pub(crate) const UNDO: &str = "Undo";
 pub(crate) const REDO: &str = "Redo";
 pub(crate) const COPY_LINK: &str = "Copy link";
-pub(crate) const COPY_FAILED: &str = "The browser did not allow copying. The address bar holds the link.";
+pub(crate) const COPY_FAILED: &str =
+    "The browser did not allow copying. The address bar holds the link.";
 pub(crate) const DETAILS_COPIED: &str = "Details copied.";
 pub(crate) const TABLE_COPIED: &str = "Table copied.";
 pub(crate) const ALL_SETTINGS: &str = "All settings";
@@ -64,7 +65,6 @@ pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STOPPED: &str = "Stopped";
 pub(crate) const WITHHELD: &str = "P99 withheld";
-pub(crate) const CLOSED_FORM_ONLY: &str = "Closed form";
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
 pub(crate) const OUT_OF_REACH: &str = "Out of reach";
@@ -163,6 +163,20 @@ pub(crate) fn notices(n: usize) -> String {
     }
 }
 
+/// “Request rate 99999: Most we simulate is 10,000 req/s. Using 10,000.” Beside a control the field
+/// is plain to see; in a list it must be named.
+pub(crate) fn notice(notice: &scenario::Notice) -> String {
+    match field(&notice.key) {
+        Some(field)
+            if notice.kind == scenario::NoticeKind::Clamped
+                && !notice.message.starts_with(field.label) =>
+        {
+            format!("{} {}: {}", field.label, notice.value, notice.message)
+        }
+        _ => notice.message.clone(),
+    }
+}
+
 /// “H100 GPUs for 100 req/s”.
 pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
     let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
@@ -196,7 +210,11 @@ pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) ->
 
 /// “with 25 % headroom”.
 pub(crate) fn with_headroom(headroom: f64) -> String {
-    if headroom <= 0.0 { "no headroom".to_owned() } else { format!("with {} headroom", share(headroom)) }
+    if headroom <= 0.0 {
+        "no headroom".to_owned()
+    } else {
+        format!("with {} headroom", share(headroom))
+    }
 }
 
 /// The arithmetic of a close call, up to the two ways out.
@@ -207,7 +225,8 @@ pub(crate) fn close_call(
     (low, high): (f64, f64),
 ) -> String {
     let asked = rate * (1.0 + headroom);
-    let factor = if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
+    let factor =
+        if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
     format!(
         "{}{factor} needs {} from each of {} GPUs. One GPU holds {} to {}. Take {}, or ",
         number(rate),
@@ -312,9 +331,11 @@ pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
     }
 }
 
-/// Why there is nothing new.
+/// Why there is nothing new. The first line of a panic only says where; the details keep it.
 pub(crate) fn stopped_because(message: &str) -> String {
-    let message = message.lines().next().unwrap_or_default().trim();
+    let why = message.lines().find(|line| !line.starts_with("panicked at "));
+    let message = why.or(message.lines().next()).unwrap_or_default().trim();
+    let message = message.trim_end_matches(['.', ':']);
     let mut short: String = message.chars().take(140).collect();
     if message.chars().nth(140).is_some() {
         short.push('…');
@@ -397,7 +418,11 @@ pub(crate) fn readout_at(rate: f64) -> String {
 }
 
 /// The chart in one sentence.
-pub(crate) fn knee_summary(capacity: &str, ceiling: Option<f64>, planned: Option<(f64, f64)>) -> String {
+pub(crate) fn knee_summary(
+    capacity: &str,
+    ceiling: Option<f64>,
+    planned: Option<(f64, f64)>,
+) -> String {
     let planned = planned
         .map(|(rate, ttft)| {
             format!(
@@ -481,3 +506,26 @@ pub(crate) fn picker_label(key: &str) -> String {
 pub(crate) const THEME_SYSTEM: &str = "system";
 pub(crate) const THEME_LIGHT: &str = "light";
 pub(crate) const THEME_DARK: &str = "dark";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_says_why_rather_than_where() {
+        let why = |message| stopped_because(message);
+        assert_eq!(
+            why("panicked at src/main.rs:87:45:\nindex out of bounds"),
+            "The calculation stopped: index out of bounds. Your settings are kept."
+        );
+        assert_eq!(
+            why("panicked at src/main.rs:87:45:"),
+            "The calculation stopped: panicked at src/main.rs:87:45. Your settings are kept."
+        );
+        assert_eq!(
+            why("the worker has not answered for 10 seconds"),
+            "The calculation stopped: the worker has not answered for 10 seconds. \
+             Your settings are kept."
+        );
+    }
+}

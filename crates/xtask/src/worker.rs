@@ -32,7 +32,7 @@ pub(crate) fn fingerprint(site: &Path) -> Result<String> {
     if patched == loader {
         bail!("{NAME}_loader.js loads neither {NAME}.js nor {NAME}_bg.wasm");
     }
-    write(&path("_loader.js"), patched)?;
+    write(&path("_loader.js"), telling(&patched))?;
     for ending in ["_loader.js", ".js", "_bg.wasm"] {
         rename(&path(ending), &site.join(format!("{hashed}{ending}")))?;
     }
@@ -52,9 +52,29 @@ fn patch(script: &str, hashed: &str) -> String {
         .replace(&format!("{NAME}.js"), &format!("{hashed}.js"))
 }
 
+/// A start that fails rejects a promise, of which the page never hears. An error it does hear.
+fn telling(loader: &str) -> String {
+    match loader.trim_end().strip_suffix(";") {
+        Some(call) if call.contains("wasm_bindgen(") => {
+            format!("{call}.catch(e=>setTimeout(()=>{{throw e}}));")
+        }
+        _ => loader.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_loader_tells_of_a_start_that_fails() {
+        assert_eq!(
+            telling("importScripts(\"a.js\");wasm_bindgen({module_or_path:\"a.wasm\"});\n"),
+            "importScripts(\"a.js\");wasm_bindgen({module_or_path:\"a.wasm\"})\
+             .catch(e=>setTimeout(()=>{throw e}));"
+        );
+        assert_eq!(telling("importScripts('a.js')"), "importScripts('a.js')");
+    }
 
     #[test]
     fn both_names_in_the_loader_are_patched() {

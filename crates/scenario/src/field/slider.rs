@@ -144,7 +144,8 @@ impl Slider {
 
 impl Field {
     /// Value after a key press, in the unit of the field: rounded to three significant digits, and
-    /// always another one unless the end of the range is reached. A setting without a slider stays.
+    /// always another one unless the end of the range is reached. A page of a whole number is exact,
+    /// so that 1,024 becomes 2,048 and 1,024 again. A setting without a slider stays.
     #[must_use]
     pub fn stepped(&self, value: f64, step: Step, direction: Direction) -> f64 {
         let Some(slider) = &self.slider else { return value };
@@ -162,7 +163,11 @@ impl Field {
             (StepSizes::Add(sizes), Direction::Up) => value + size(sizes),
             (StepSizes::Add(sizes), Direction::Down) => value - size(sizes),
         };
-        let moved = self.moved(value, raw, direction);
+        let rounded = match step {
+            Step::Page if self.is_whole() => libm::round(raw),
+            _ => self.rounded(raw),
+        };
+        let moved = self.moved(value, rounded, direction);
         // A value typed beyond the slider steps within all that is simulated.
         let beyond = value < slider.min || value > slider.max;
         let (min, max) = if beyond { (self.min, self.max) } else { (slider.min, slider.max) };
@@ -175,9 +180,8 @@ impl Field {
         }
     }
 
-    /// `raw` rounded, or `value` moved by one unit of its last shown digit if rounding undid it.
-    fn moved(&self, value: f64, raw: f64, direction: Direction) -> f64 {
-        let rounded = self.rounded(raw);
+    /// The rounded value, or `value` moved by one unit of its last shown digit if rounding undid it.
+    fn moved(&self, value: f64, rounded: f64, direction: Direction) -> f64 {
         let (_, exponent) = three_digits(value);
         let last_digit = decimal(1.0, exponent - 2);
         let unit = if self.is_whole() && last_digit < 1.0 { 1.0 } else { last_digit };
@@ -277,6 +281,9 @@ mod tests {
             ("out", 1.0, Step::Small, Direction::Up, 2.0),
             ("out", 16.0, Step::Small, Direction::Down, 15.0),
             ("in", 200_000.0, Step::Large, Direction::Down, 182_000.0),
+            ("in", 1_024.0, Step::Page, Direction::Up, 2_048.0),
+            ("in", 2_048.0, Step::Page, Direction::Down, 1_024.0),
+            ("in", 1_025.0, Step::Page, Direction::Down, 513.0),
             ("headroom", 25.0, Step::Small, Direction::Down, 24.0),
             ("headroom", 25.0, Step::Large, Direction::Up, 30.0),
             ("headroom", 90.0, Step::Page, Direction::Up, 100.0),

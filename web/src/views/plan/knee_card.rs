@@ -79,9 +79,8 @@ pub(crate) fn KneeCard() -> impl IntoView {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
         strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
     });
-    let is_stale = Memo::new(move |_| {
-        chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
-    });
+    let is_stale =
+        Memo::new(move |_| chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale)));
     let has_knee = Memo::new(move |_| chart.knee.with(Option::is_some));
     view! {
         <figure class="card panel knee" aria-labelledby="knee-title">
@@ -233,9 +232,8 @@ fn Cursor(chart: Chart) -> impl IntoView {
     let px = move |tell: fn(&KneeGeometry) -> f64| {
         move || chart.geometry.with(|g| g.as_ref().map_or(0.0, tell)).to_string() + "px"
     };
-    let span = move || {
-        chart.geometry.with(|g| g.as_ref().map_or((0.0, 1.0), |g| (g.x.low(), g.x.high())))
-    };
+    let span =
+        move || chart.geometry.with(|g| g.as_ref().map_or((0.0, 1.0), |g| (g.x.low(), g.x.high())));
     let position = move || {
         let (low, high) = span();
         let rate = chart.rate().unwrap_or(low);
@@ -355,12 +353,8 @@ fn pick(chart: Chart, long: &'static str, short: &'static str) -> &'static str {
 type Swatch = (&'static str, &'static str, bool);
 
 /// The lines of the chart, in the order of the readout.
-const SWATCHES: [Swatch; 4] = [
-    ("ink-c1", "", false),
-    ("ink-c1", "", true),
-    ("ink-c2", "7 3", false),
-    ("ink-c3", "", false),
-];
+const SWATCHES: [Swatch; 4] =
+    [("ink-c1", "", false), ("ink-c1", "", true), ("ink-c2", "7 3", false), ("ink-c3", "", false)];
 
 fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
     view! {
@@ -374,7 +368,11 @@ fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
 fn time(value: Option<Interval>, short: bool) -> Option<String> {
     let Interval { value, low, high } = value?;
     let half = (high - low) / 2.0;
-    Some(if half > 0.0 && !short { plus_minus(value, half, Unit::Seconds) } else { duration(value) })
+    Some(if half > 0.0 && !short {
+        plus_minus(value, half, Unit::Seconds)
+    } else {
+        duration(value)
+    })
 }
 
 fn spoken(read: &Readout) -> String {
@@ -390,9 +388,9 @@ fn spoken(read: &Readout) -> String {
 fn summary(chart: Chart) -> Option<String> {
     chart.knee.with(|knee| {
         let data = &knee.as_ref()?.data;
-        let planned = data.planned_rate_per_s.and_then(|rate| {
-            readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value))
-        });
+        let planned = data
+            .planned_rate_per_s
+            .and_then(|rate| readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value)));
         let capacity = data.capacity_per_s?.value;
         Some(strings::knee_summary(&number(capacity), data.ceiling_per_s, planned))
     })

@@ -139,10 +139,7 @@ fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> i
 #[component]
 fn EngineGroup(open: bool) -> impl IntoView {
     let summary = |scenario: &Scenario| {
-        strings::engine_summary(
-            scenario.sched.max_num_batched_tokens,
-            scenario.sched.max_num_seqs,
-        )
+        strings::engine_summary(scenario.sched.max_num_batched_tokens, scenario.sched.max_num_seqs)
     };
     view! {
         <Fold

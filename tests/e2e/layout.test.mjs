@@ -1,0 +1,206 @@
+// Five sizes, light and dark: nothing scrolls sideways, nothing is cut off, nothing moves.
+// Pictures of each go to shots/.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { launch } from "./browser.mjs";
+import { control, noComplaints, open, settled } from "./page.mjs";
+
+const SIZES = [
+  ["desktop", 1440, 900],
+  ["small", 1024, 768],
+  ["drawer", 700, 900],
+  ["phone", 390, 844],
+  ["narrow", 360, 740],
+];
+const SHOTS = fileURLToPath(new URL("shots/", import.meta.url));
+const NO_FIT = "v=1&model=llama-3.1-70b";
+
+let browser;
+before(async () => {
+  await mkdir(SHOTS, { recursive: true });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+const shoot = (page, name) => page.screenshot({ path: `${SHOTS}${name}.png` });
+
+/** Opens a link at a size; a phone has a finger. */
+function openAt(link, [name, width, height], colorScheme = "light") {
+  const hasTouch = name === "phone" || name === "narrow";
+  return open(browser, link, { viewport: { width, height }, hasTouch, colorScheme });
+}
+
+/**
+ * Texts that are cut off, elements that reach over the window's edge, and texts of the answer that
+ * lie on one another.
+ */
+function faults() {
+  const found = [];
+  const { documentElement: root } = document;
+  if (root.scrollWidth > root.clientWidth) {
+    found.push(`the page scrolls sideways: ${root.scrollWidth} in ${root.clientWidth}`);
+  }
+  const named = (element) =>
+    `${element.tagName.toLowerCase()}.${element.className} “${element.textContent.trim().slice(0, 40)}”`;
+  const isShown = (element) => {
+    if (element.closest("[hidden], .hidden-but-read, .skip, [data-open=false].side, noscript")) {
+      // A phone's sheet is never closed: at its lowest stop it shows one control.
+      if (!element.closest("[data-last=true]")) return false;
+    }
+    const { width, height } = element.getBoundingClientRect();
+    return element.checkVisibility({ visibilityProperty: true }) && width > 1 && height > 1;
+  };
+  const hasText = (element) =>
+    [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  /** Strips that are meant to be moved sideways. */
+  const scrolls = (element) => element.closest(".chips, .table-scroll") !== null;
+
+  const texts = [...document.body.querySelectorAll("*")].filter((e) => isShown(e) && hasText(e));
+  for (const element of texts) {
+    const style = getComputedStyle(element);
+    const cutsX = style.overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1;
+    const cutsY = style.overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1;
+    if ((cutsX || cutsY) && !scrolls(element)) {
+      found.push(
+        `cut off: ${named(element)}, ${element.scrollWidth}×${element.scrollHeight} ` +
+          `in ${element.clientWidth}×${element.clientHeight}`,
+      );
+    }
+    const { left, right } = element.getBoundingClientRect();
+    if (!scrolls(element) && (left < -1 || right > innerWidth + 1)) {
+      found.push(`over the edge: ${named(element)}, ${left} to ${right}`);
+    }
+  }
+  for (const field of document.querySelectorAll("input[type=text]")) {
+    if (isShown(field) && field.scrollWidth > field.clientWidth + 1) {
+      found.push(`cut off: field ${field.id} “${field.value}”`);
+    }
+  }
+
+  // Glyph boxes, since a text's element may be wider than the text.
+  const boxes = texts
+    .filter((element) => element.closest(".answer, .bar, .knee"))
+    .flatMap((element) => {
+      const range = document.createRange();
+      return [...element.childNodes]
+        .filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
+        .map((node) => {
+          range.selectNodeContents(node);
+          return { element, box: range.getBoundingClientRect() };
+        });
+    });
+  boxes.forEach(({ element, box }, index) => {
+    for (const { element: other, box: b } of boxes.slice(index + 1)) {
+      const x = Math.min(box.right, b.right) - Math.max(box.left, b.left);
+      const y = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
+      // Pieces of one paragraph share their lines.
+      if (element.contains(other) || other.contains(element)) continue;
+      // Line boxes may overlap by a few px where there is no ink.
+      const sameCard = element.closest(".card, .bar") === other.closest(".card, .bar");
+      if (sameCard && x > 1 && y > 6) found.push(`${named(element)} lies on ${named(other)}`);
+    }
+  });
+  return found;
+}
+
+for (const size of SIZES) {
+  const [name, width, height] = size;
+  test(`${name}, ${width} × ${height}: nothing is cut off`, async () => {
+    for (const scheme of ["light", "dark"]) {
+      const { context, page, complaints } = await openAt("", size, scheme);
+      await page.evaluate(() => document.fonts.ready);
+      await shoot(page, `${name}-${scheme}`);
+      assert.deepEqual(await page.evaluate(faults), [], scheme);
+      if (name === "drawer") {
+        await page.getByRole("button", { name: "Settings", exact: true }).click();
+      }
+      if (width < 600) {
+        await page.locator(".sheet-foot button").click();
+        await page.locator(".side[data-stop=full]").waitFor();
+      }
+      for (const group of ["Arrivals", "Engine", "Accuracy"]) {
+        const fold = page.locator(".fold-button", { hasText: group });
+        if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+      }
+      assert.deepEqual(await page.evaluate(faults), [], `${scheme}, settings`);
+      await shoot(page, `${name}-${scheme}-settings`);
+      noComplaints(complaints);
+      await context.close();
+    }
+  });
+
+  test(`${name}, ${width} × ${height}: nor in states without a number`, async () => {
+    for (const [state, link] of [
+      ["no-fit", NO_FIT],
+      ["out-of-reach", "v=1&ttft=10ms"],
+      ["close", "v=1&rate=90"],
+      ["large", "v=1&rate=10000&model=gemma-3-27b&gpu=b200"],
+      ["notices", "v=1&foo=1&rate=99999"],
+    ]) {
+      const { context, page, complaints } = await openAt(link, size);
+      await shoot(page, `${name}-${state}`);
+      assert.deepEqual(await page.evaluate(faults), [], state);
+      noComplaints(complaints);
+      await context.close();
+    }
+  });
+
+  test(`${name}, ${width} × ${height}: nothing moves while values change`, async () => {
+    const { context, page, complaints } = await openAt("", size);
+    await page.evaluate(() => {
+      window.shifts = [];
+      new PerformanceObserver((list) => {
+        for (const { value, sources } of list.getEntries()) {
+          const moved = sources.map(({ node, previousRect: from, currentRect: to }) => {
+            const at = ({ x, y, width: w, height: h }) => `${x},${y} ${w}×${h}`;
+            return `${node?.className ?? node?.nodeName} ${at(from)} → ${at(to)}`;
+          });
+          window.shifts.push(`${value.toFixed(4)}: ${moved.join("; ")}`);
+        }
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    const opening = await page.evaluate(() => window.shifts);
+    assert.deepEqual(opening, [], "while the page opened");
+    if (name === "drawer") {
+      await page.getByRole("button", { name: "Settings", exact: true }).click();
+      await page.locator(".side[data-open=true]").waitFor();
+      await page.waitForFunction(() => document.getAnimations().length === 0);
+      await page.evaluate(() => (window.shifts.length = 0));
+    }
+    const { slider } = control(page, "rate");
+    await slider.focus();
+    // From one digit to many, through “running” each time, and past what fits on one bar.
+    for (const key of ["ArrowRight", "PageUp", "PageUp", "Shift+ArrowUp", "End", "Home", "Delete"]) {
+      await slider.press(key);
+      await page.waitForFunction(() => {
+        const { on } = document.querySelector(".answer .progress").dataset;
+        return on === "true" || !document.querySelector(".hero").textContent.includes("≈");
+      });
+      await settled(page);
+    }
+    const box = await slider.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+    await page.mouse.down();
+    for (const at of [0.5, 0.55, 0.62, 0.7, 0.74, 0.6]) {
+      await page.mouse.move(box.x + box.width * at, box.y + box.height / 2, { steps: 3 });
+    }
+    await page.mouse.up();
+    await settled(page);
+    assert.deepEqual(await page.evaluate(() => window.shifts), []);
+    noComplaints(complaints);
+    await context.close();
+  });
+}
+
+test("at 400 % zoom of 1280 × 1024 the page reflows without a sideways scroll", async () => {
+  const { context, page, complaints } = await openAt("", ["zoomed", 320, 256]);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 320, `${wide} px wide`);
+  noComplaints(complaints);
+  await context.close();
+});
