@@ -148,7 +148,7 @@ impl Client {
             inner.generation
         };
         let Question { scenario, quick, .. } = question;
-        self.post(&ToWorker::Plan { generation, scenario, quick });
+        self.post(&ToWorker::Plan { generation, scenario: Box::new(scenario), quick });
     }
 
     fn post(&self, message: &ToWorker) {

@@ -25,7 +25,7 @@ pub enum ToWorker {
         /// Grows with every request of the page; comes back with every message about it.
         generation: u64,
         /// The question.
-        scenario: Scenario,
+        scenario: Box<Scenario>,
         /// One replication only: enough while a slider is being dragged.
         quick: bool,
     },
@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_question_comes_through_whole() {
-        let sent = ToWorker::Plan { generation: 7, scenario: Scenario::preset(), quick: true };
+        let sent =
+            ToWorker::Plan { generation: 7, scenario: Box::new(Scenario::preset()), quick: true };
         let bytes = encode(&sent).unwrap();
         assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
     }

@@ -89,10 +89,11 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
 }
 
 fn pill_view(pill: Pill) -> impl IntoView {
+    let is_empty = pill.text.is_empty();
     view! {
-        <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
+        <p class="pill" data-tone=pill.tone hidden=is_empty>
             {pill.icon.map(|icon| icon.view())}
-            <span class="pill-text">{pill.text.clone()}</span>
+            <span class="pill-text">{pill.text}</span>
         </p>
     }
 }

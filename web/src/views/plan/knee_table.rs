@@ -11,10 +11,10 @@ use crate::{browser, state::State, strings};
 #[component]
 pub(crate) fn KneeTable(knee: Knee) -> impl IntoView {
     let state = expect_context::<State>();
-    let planned = knee.data.planned_rate_per_s;
-    let text = tab_separated(&knee.points);
-    let rows = knee
-        .points
+    let Knee { data, points, .. } = knee;
+    let planned = data.planned_rate_per_s;
+    let text = tab_separated(&points);
+    let rows = points
         .iter()
         .map(|point| {
             let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));
