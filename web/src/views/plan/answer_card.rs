@@ -79,7 +79,7 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                             </Show>
                         </p>
                     </div>
-                    {move || pill_view(pill.get())}
+                    {move || pill.with(pill_view)}
                 </div>
                 {move || beneath_view(state, beneath.get())}
             </div>
@@ -88,12 +88,11 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
     }
 }
 
-fn pill_view(pill: Pill) -> impl IntoView {
-    let is_empty = pill.text.is_empty();
+fn pill_view(pill: &Pill) -> impl IntoView + use<> {
     view! {
-        <p class="pill" data-tone=pill.tone hidden=is_empty>
+        <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
             {pill.icon.map(|icon| icon.view())}
-            <span class="pill-text">{pill.text}</span>
+            <span class="pill-text">{pill.text.clone()}</span>
         </p>
     }
 }
