@@ -3,9 +3,9 @@
 use leptos::{ev, html, prelude::*};
 use scenario::Scenario;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use crate::{
+    browser,
     shell::{NoticeLine, SidePanel, Toast, TopBar},
     state::{Sheet, State},
     strings,
@@ -55,10 +55,8 @@ pub(crate) fn App() -> impl IntoView {
     window_event_listener(ev::scroll, move |_| on_scroll());
     let skip = move |event: ev::MouseEvent| {
         event.prevent_default();
-        let answer = document().get_element_by_id("answer");
-        if let Some(answer) = answer.and_then(|answer| answer.dyn_into::<HtmlElement>().ok()) {
-            // The answer is always on the page.
-            let _ = answer.focus();
+        if let Some(answer) = document().get_element_by_id("answer") {
+            browser::focus(&answer);
         }
     };
     let drawer_is_open = move || {

@@ -304,10 +304,11 @@ impl State {
             let id = format!("control-{control}");
             let Some(element) = document().get_element_by_id(&id) else { return };
             element.scroll_into_view();
-            let target = element.query_selector("input[type=range], button, input").ok().flatten();
-            if let Some(target) = target.and_then(|t| t.dyn_into::<web_sys::HtmlElement>().ok()) {
-                // A control that cannot take the focus is still in view.
-                let _ = target.focus();
+            // The slider before the field, which would open a keyboard over half the screen.
+            let find = |selector| element.query_selector(selector).ok().flatten();
+            let target = find("input[type=range]").or_else(|| find("button, input"));
+            if let Some(target) = target {
+                browser::focus(&target);
             }
         });
     }

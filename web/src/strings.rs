@@ -64,7 +64,6 @@ pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STOPPED: &str = "Stopped";
 pub(crate) const WITHHELD: &str = "P99 withheld";
-pub(crate) const CLOSED_FORM_ONLY: &str = "Closed form";
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
 pub(crate) const OUT_OF_REACH: &str = "Out of reach";

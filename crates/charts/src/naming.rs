@@ -15,6 +15,8 @@ use crate::traces::Traces;
 
 /// Half the height of the row above the panels, CSS px.
 const TOP_ROW_PX: f64 = 9.0;
+/// Between a label of that row and the edge of the chart.
+const EDGE_PX: f64 = 2.0;
 /// From the start of a target line to its name.
 const TARGET_INSET_PX: f64 = 6.0;
 /// Half of a hollow dot with its ring.
@@ -167,7 +169,7 @@ fn clearance(
 
 /// “planned 16.7”, “36 % headroom”, “target holds to 22.6” above the panels.
 fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Style) -> Vec<Label> {
-    let mut row = TopRow { labels: Vec::new(), boxes: Vec::new(), right: style.width_px };
+    let mut row = TopRow { labels: Vec::new(), boxes: Vec::new(), right: style.width_px - EDGE_PX };
     let planned = data.planned_rate_per_s.filter(|rate| *rate > 0.0);
     let planned_x = planned.and_then(|rate| within(geometry, rate));
     let capacity = data.capacity_per_s.map(|capacity| capacity.value);
@@ -176,7 +178,11 @@ fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Styl
     if let (Some(rate), Some(x)) = (capacity, capacity_x) {
         let words = if style.is_narrow() { "limit" } else { "target holds to" };
         let text = format!("{words} {}", quantity::number(rate));
-        let mut sides = [Anchor::Start, Anchor::Middle, Anchor::End];
+        let mut sides = if style.is_narrow() {
+            [Anchor::Middle, Anchor::Start, Anchor::End]
+        } else {
+            [Anchor::Start, Anchor::Middle, Anchor::End]
+        };
         // A load beyond the capacity has its name on the other side.
         if matches!(planned_x, Some(planned) if planned > x) {
             sides.reverse();

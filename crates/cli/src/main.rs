@@ -1,3 +1,52 @@
-//! The `headroom` command line.
+//! The `headroom` command line: how many GPUs, at what latency, from a terminal or a script.
+//!
+//! ```text
+//!   words, link, JSON ──▶ Scenario ──▶ planner's jobs ──threads──▶ answer ──report──▶ stdout, files
+//! ```
 
-fn main() {}
+mod args;
+mod commands;
+mod failure;
+mod input;
+mod output;
+mod pool;
+mod progress;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use crate::{
+    args::{Cli, Command},
+    failure::{BAD_INPUT, Failure},
+};
+
+fn main() -> ExitCode {
+    let parsed = args::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors. A reader that went away wants no more of either.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(&cli) {
+        Ok(code) => code,
+        Err(failure) => {
+            output::complain(&failure.to_string());
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    match &cli.command {
+        Command::Plan(args) => commands::plan::run(args),
+        Command::Sweep(args) => commands::sweep::run(args),
+        Command::Simulate(args) => commands::simulate::run(args),
+        Command::Chart(args) => commands::chart::run(args),
+        Command::Link(args) => commands::link::run(args),
+    }
+}

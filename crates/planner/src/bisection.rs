@@ -37,6 +37,19 @@ impl Bisection {
         }
     }
 
+    /// Start from a wide bracket instead, if the sweep says that it surrounds the answer.
+    pub(crate) fn spanning(
+        sweep: &[(f64, bool)],
+        (low, high): (f64, f64),
+        tolerance: f64,
+    ) -> Option<Self> {
+        let first_failure = sweep.iter().find(|&&(_, holds)| !holds)?.0;
+        let holds_inside = sweep.iter().any(|&(rate, holds)| holds && rate >= low);
+        let start = Self { low, high, asked: None, least: 0.0, tolerance };
+        (holds_inside && low < first_failure && first_failure < high)
+            .then(|| start.between(low, high))
+    }
+
     fn between(self, low: f64, high: f64) -> Self {
         let narrow = high - low <= self.tolerance * high || high <= self.least;
         Self { low, high, asked: (!narrow).then_some(0.5 * (low + high)), ..self }
@@ -90,6 +103,24 @@ mod tests {
     fn the_ceiling_caps_what_a_short_run_would_let_pass() {
         assert_eq!(search(&[(10.0, true), (24.0, true)], 25.0, 1e9).0, 25.0);
         assert_eq!(search(&[(25.0, true)], 25.0, 1e9), (25.0, 0));
+    }
+
+    /// The published search: twelve halvings of 1 to 40, whose rates are whole multiples of 39/4096.
+    #[test]
+    fn a_wide_bracket_is_halved_twelve_times() {
+        let sweep = [(20.0, true), (24.0, false)];
+        let mut bisection = Bisection::spanning(&sweep, (1.0, 40.0), TOLERANCE).unwrap();
+        let mut asked = Vec::new();
+        while let Some(rate) = bisection.next_rate() {
+            asked.push(rate);
+            bisection.accept(rate <= 22.56);
+        }
+        assert_eq!(asked.len(), 12);
+        assert_eq!((asked[0], asked[1]), (20.5, 30.25));
+        assert_eq!(bisection.found(), 22.556640625);
+        assert_eq!(Bisection::spanning(&sweep, (22.0, 40.0), TOLERANCE), None);
+        assert_eq!(Bisection::spanning(&sweep, (1.0, 23.0), TOLERANCE), None);
+        assert_eq!(Bisection::spanning(&[(20.0, true)], (1.0, 40.0), TOLERANCE), None);
     }
 
     #[test]

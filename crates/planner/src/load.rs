@@ -82,7 +82,9 @@ impl Load {
         let times = run.step_times;
         let share = |part_s: f64, whole_s: f64| if whole_s > 0.0 { part_s / whole_s } else { 0.0 };
         self.compute_bound_share.0.push(share(times.compute_bound_s, times.busy_s));
-        self.busy_share.0.push(share(times.busy_s, run.duration_s()));
+        // The two sides are added up in different orders; rounding must not show as more than all.
+        let busy_share = share(times.busy_s, run.duration_s());
+        self.busy_share.0.push(sim_core::float::lesser(1.0, busy_share));
         self.kv_peak_tokens = self.kv_peak_tokens.max(run.peak_kv_tokens);
     }
 

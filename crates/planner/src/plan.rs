@@ -45,6 +45,11 @@ const MOST_CEILING_REQUESTS: u64 = 100_000;
 const TOLERANCE: f64 = 5e-4;
 const END_TOLERANCE: f64 = 5e-3;
 
+/// How many times faster than recorded a replay is searched. Under one recording the share that
+/// meets the target is not monotone from rate to rate, by a few requests in a thousand; halving the
+/// span from once to forty times the recorded rate asks about the rates of the published search.
+const REPLAY_SPAN: f64 = 40.0;
+
 /// How far below the knee's first point an engine counts as idle.
 const IDLE_SHARE: f64 = 1e-3;
 
@@ -120,6 +125,8 @@ pub struct Plan {
     setup: Setup,
     rate_per_s: f64,
     headroom: f64,
+    /// Rates between which a replay is searched.
+    bracket: Option<(f64, f64)>,
     /// Replications wanted in the end.
     wanted: usize,
     /// Replications started.
@@ -167,7 +174,8 @@ impl Plan {
         let mut setup = resolved.setup.clone();
         setup.workload.requests = trace.rows().len() as u64;
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
-        Self::of(setup, rate_per_s, resolved.headroom, 1)
+        let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
+        Self { bracket, ..Self::of(setup, rate_per_s, resolved.headroom, 1) }
     }
 
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
@@ -175,6 +183,7 @@ impl Plan {
             setup,
             rate_per_s,
             headroom,
+            bracket: None,
             wanted,
             replications: 1,
             ceiling_per_s: None,
@@ -425,7 +434,10 @@ impl Plan {
             let holds = self.knee.iter().map(|load| self.holds(load, end));
             let sweep: Vec<(f64, bool)> = self.knee_rates.iter().copied().zip(holds).collect();
             let tolerance = if end == ShareEnd::Value { TOLERANCE } else { END_TOLERANCE };
-            let bisection = Bisection::new(&sweep, ceiling, tolerance);
+            let bisection = self
+                .bracket
+                .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
+                .unwrap_or_else(|| Bisection::new(&sweep, ceiling, tolerance));
             Search { end, bisection, shares: Vec::new() }
         };
         self.searches = ends.iter().map(search).collect();

@@ -1,1 +1,29 @@
-//! Telling: findings in words, JSON and CSV.
+//! Telling: what an answer or a run means, in words, tables, JSON and CSV.
+//!
+//! ```text
+//!   PlanAnswer + Scenario ──▶ Telling    sentences            (tell)
+//!                         ──▶ KneeData   what a chart draws   (knee_data)
+//!                         ──▶ JSON, CSV, text table
+//!   Run                   ──▶ sentences, JSON, one CSV row per request
+//! ```
+//!
+//! Pure functions: nothing here simulates, reads or writes. People's numbers are formatted by
+//! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
+//! in the unit.
+
+mod json;
+mod knee;
+mod ledger;
+mod names;
+mod requests;
+mod run_text;
+mod table;
+mod telling;
+mod words;
+
+pub use json::{SCHEMA, plan_json, run_json, sweep_json};
+pub use knee::{knee_csv, knee_data, knee_table};
+pub use ledger::ledger_table;
+pub use requests::requests_csv;
+pub use run_text::run_text;
+pub use telling::{Status, Telling, plan_text, tell};

@@ -77,7 +77,9 @@ fn post(scope: &DedicatedWorkerGlobalScope, message: &FromWorker) {
 fn report_panics() {
     std::panic::set_hook(Box::new(|info| {
         if let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() {
-            post(&scope, &FromWorker::Panicked { message: info.to_string() });
+            let what = info.payload_as_str().unwrap_or("panic");
+            let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+            post(&scope, &FromWorker::Panicked { message: format!("{what}{place}") });
         }
     }));
 }

@@ -56,6 +56,7 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                         class="hero"
                         class:hero-words=move || size.get() == Size::Words
                         class:hero-wide=move || size.get() == Size::Wide
+                        class:hero-widest=move || size.get() == Size::Widest
                         class:stale=move || is_stale.get()
                     >
                         {move || hero.get()}
@@ -89,9 +90,9 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
 
 fn pill_view(pill: Pill) -> impl IntoView {
     view! {
-        <p class="pill" data-tone=pill.tone>
+        <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
             {pill.icon.map(|icon| icon.view())}
-            {pill.text}
+            <span class="pill-text">{pill.text.clone()}</span>
         </p>
     }
 }

@@ -40,10 +40,12 @@ pub(crate) struct Card {
 /// How large the number may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Few digits.
+    /// One or two digits.
     Number,
-    /// Many digits.
+    /// Some more.
     Wide,
+    /// Many.
+    Widest,
     /// Words.
     Words,
 }
@@ -227,7 +229,8 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
     let is_running = matches!(now, Activity::Running(..));
     let pill = match now {
         Activity::Running(done, total) => progress_pill(*done, *total),
-        _ => pill("accent", Icon::Tick, strings::CLOSED_FORM_ONLY),
+        // The line says it, with the way on.
+        _ => Pill { tone: "accent", icon: None, text: String::new() },
     };
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge =
@@ -427,8 +430,11 @@ fn progress_pill(done: u32, total: u32) -> Pill {
 }
 
 fn size_of(hero: &str) -> Size {
-    let digits = hero.chars().filter(|c| *c != NARROW_SPACE).count();
-    if digits > 4 { Size::Wide } else { Size::Number }
+    match hero.chars().filter(|c| *c != NARROW_SPACE).count() {
+        ..=2 => Size::Number,
+        3..=5 => Size::Wide,
+        _ => Size::Widest,
+    }
 }
 
 /// A line that is short enough everywhere.

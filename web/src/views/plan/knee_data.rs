@@ -57,7 +57,7 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
     Some(Knee {
         data,
         points,
-        is_stale: fresh.is_none(),
+        is_stale: fresh.is_none() && answer.is_some(),
         replications: answer.map_or(0, |answer| answer.replications),
         input_ms: fresh.map(|answered| answered.input_ms),
     })

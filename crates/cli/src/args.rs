@@ -1,0 +1,257 @@
+//! What may be typed.
+
+use std::{fmt::Write as _, num::NonZeroUsize, path::PathBuf};
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  there is an answer
+  1  the target cannot be met, or the model does not fit; the output says why and what would do
+  2  something that was typed or read cannot be used; the message says what and how to mend it
+  3  a file or stream could not be read or written";
+
+const EXAMPLES: &str = "\
+Examples:
+  headroom plan                                   the preset: Qwen2.5-7B on H100, 100 req/s
+  headroom plan model=llama-3.1-8b gpu=h200 rate=40 ttft=500ms
+  headroom sweep --rates 1,5,10,15,20 --csv
+  headroom simulate rate=20 --requests-out requests.csv
+  headroom chart --out knee.svg --theme dark
+  headroom link rate=250 --base https://example.org/headroom/";
+
+/// How many GPUs an LLM service needs, at what latency, by simulating the serving engine.
+#[derive(Debug, Parser)]
+#[command(name = "headroom", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// How many GPUs: the capacity of one at the target, and the fleet for the rate.
+    Plan(PlanArgs),
+    /// Latency, throughput and goodput of one GPU as the request rate rises.
+    Sweep(SweepArgs),
+    /// One run on one GPU, or the replay of a recording: what happened to every request.
+    Simulate(SimulateArgs),
+    /// Draw the knee as SVG.
+    Chart(ChartArgs),
+    /// Write the scenario as a link, or explain a link.
+    Link(LinkArgs),
+}
+
+/// A scenario: a preset, a file or a link, and then single settings.
+#[derive(Args, Debug)]
+pub(crate) struct ScenarioArgs {
+    /// Settings `key=value`, a shared link, or the path of a .json file; later ones win.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) words: Vec<String>,
+    /// Start from a named scenario.
+    #[arg(long, value_enum)]
+    pub(crate) preset: Option<Preset>,
+    /// Start from a JSON file, as `headroom link --json` writes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Qwen2.5-7B in BF16 on one H100: 100 req/s of 1,024 tokens in and 256 out.
+    #[value(name = "qwen2.5-7b-h100")]
+    Qwen25,
+}
+
+/// A recording whose arrivals and lengths are used in place of drawn ones.
+#[derive(Args, Debug)]
+pub(crate) struct TraceArgs {
+    /// A CSV file with the columns arrival_s, input_tokens and output_tokens, in any order.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) trace: Option<PathBuf>,
+    /// The rate, per second, at which the recording counts as made [default: its mean rate].
+    #[arg(long, value_name = "RATE", value_parser = above_zero, requires = "trace")]
+    pub(crate) trace_rate: Option<f64>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ThreadArgs {
+    /// Threads to simulate on [default: all cores]. The answer does not depend on it.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl ThreadArgs {
+    pub(crate) fn count(&self) -> NonZeroUsize {
+        self.threads.unwrap_or_else(crate::pool::default_threads)
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom plan
+  headroom plan rate=250 headroom=30%
+  headroom plan 'in=lognormal(512,0.9)' 'arrivals=gamma(0.5)'
+  headroom plan --trace day.csv --trace-rate 12 rate=80 --json")]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// One run per rate instead of many: sooner, without intervals.
+    #[arg(long, conflicts_with = "trace")]
+    pub(crate) quick: bool,
+    /// Also list every number with its source.
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub(crate) sources: bool,
+    /// Print JSON (SI units).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print the knee as CSV (SI units).
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom sweep
+  headroom sweep --rates 1,5,10,15,20 --csv > knee.csv
+  headroom sweep --rates 4 in=4096 sched.max_num_batched_tokens=512
+  headroom sweep --trace day.csv --rates 5,10,20")]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Request rates on one GPU, per second [default: those of the plan's knee].
+    #[arg(long, value_name = "RATE,…", value_delimiter = ',', value_parser = above_zero)]
+    pub(crate) rates: Vec<f64>,
+    /// Print JSON (SI units).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV (SI units).
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom simulate rate=20
+  headroom simulate rate=100 --gpus 6
+  headroom simulate --trace day.csv --requests-out outcomes.csv
+  headroom simulate --trace day.csv --trace-speed 2 --exact --json")]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Replay a CSV file with the columns arrival_s, input_tokens and output_tokens, in any order.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) trace: Option<PathBuf>,
+    /// How many times faster than recorded.
+    #[arg(long, value_name = "X", value_parser = above_zero, requires = "trace")]
+    pub(crate) trace_speed: Option<f64>,
+    /// How many GPUs share the rate evenly; one of them is simulated.
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "trace")]
+    pub(crate) gpus: NonZeroUsize,
+    /// Write one CSV row per request.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) requests_out: Option<PathBuf>,
+    /// Use the slow engine that walks over every request in every step, as a check.
+    #[arg(long)]
+    pub(crate) oracle: bool,
+    /// Exact percentiles at any number of requests; takes memory.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Print JSON (SI units).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print one CSV row per request.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom chart --out knee.svg
+  headroom chart --out knee.svg --theme dark model=llama-3.1-8b gpu=h200")]
+pub(crate) struct ChartArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Where to write the SVG [default: standard output].
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "light")]
+    pub(crate) theme: ThemeName,
+    /// Print the answer behind the chart as JSON (SI units).
+    #[arg(long, requires = "out")]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeName {
+    /// On a light ground.
+    Light,
+    /// On a dark ground.
+    Dark,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom link rate=250 gpu=h200
+  headroom link rate=250 --base https://example.org/headroom/
+  headroom link 'https://example.org/headroom/#v=1&rate=250'     explains the link
+  headroom link rate=250 --json > scenario.json")]
+pub(crate) struct LinkArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Address of the page that the link opens.
+    #[arg(long, value_name = "URL", default_value = "")]
+    pub(crate) base: String,
+    /// Print every setting as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The command line, with the list of settings at the end of each command's long help.
+pub(crate) fn command() -> clap::Command {
+    let names: Vec<String> =
+        Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+    names.into_iter().fold(Cli::command(), |command, name| {
+        command.mut_subcommand(name, |sub| {
+            let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
+            sub.after_long_help(format!("{examples}\n\n{}\n{EXIT_CODES}", settings()))
+        })
+    })
+}
+
+/// Every setting, from the one table.
+fn settings() -> String {
+    let mut text = String::from("Settings (key=value; [default], what it is, example):\n");
+    for field in scenario::FIELDS {
+        let default = if field.default.is_empty() { "catalogue" } else { field.default };
+        let (key, help, example) = (field.key, field.help, field.example);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {key} [{default}]\n      {help} Example: {example}");
+    }
+    text
+}
+
+/// A finite number above zero.
+fn above_zero(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("it must be a finite number above 0, for example 12.5".to_owned()),
+    }
+}

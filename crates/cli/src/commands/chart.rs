@@ -1,0 +1,47 @@
+//! `headroom chart`.
+
+use std::{process::ExitCode, sync::Arc};
+
+use charts::{Style, knee_svg, theme};
+use sim_core::RequestSource;
+
+use super::plan::{self, Depth, Planned};
+use crate::{
+    args::{ChartArgs, ThemeName},
+    failure::Failure,
+    input, output, trace,
+};
+
+/// Size of the drawing, CSS px.
+const SIZE_PX: (f64, f64) = (712.0, 352.0);
+
+pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
+    let scenario = input::scenario(&args.scenario)?;
+    let recording = trace::recording(&args.trace)?;
+    let planned = plan::answer(&scenario, recording.as_ref(), Depth::Full, args.threads.count())?;
+    let Planned { answer, resolved } = planned;
+    let Some(mut resolved) = resolved.filter(|_| !answer.knee.is_empty()) else {
+        // Nothing to draw: the words go where they cannot be taken for a drawing.
+        output::to_stderr(&report::plan_text(&report::tell(&answer, &scenario)));
+        return Ok(output::code(false));
+    };
+    if let Some(recording) = &recording {
+        let trace = Arc::clone(&recording.trace);
+        resolved.setup.workload.source = RequestSource::Replay { trace, speed: 1.0 };
+    }
+    let data = report::knee_data(&answer, &scenario, planner::closed_form(&resolved).curve);
+    let colours = match args.theme {
+        ThemeName::Light => theme::LIGHT,
+        ThemeName::Dark => theme::DARK,
+    };
+    let svg = knee_svg(&data, &colours, &Style::svg(SIZE_PX.0, SIZE_PX.1))
+        .map_err(|error| Failure::input(error.to_string()))?;
+    match &args.out {
+        Some(path) => output::write_file(path, &svg)?,
+        None => output::print(&svg)?,
+    }
+    if args.json {
+        output::print(&report::plan_json(&answer, &scenario, Some(&resolved.ledger)))?;
+    }
+    Ok(output::code(plan::is_sized(&answer)))
+}

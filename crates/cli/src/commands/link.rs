@@ -1,0 +1,48 @@
+//! `headroom link`.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use scenario::{FIELDS, NoticeKind, Scenario};
+
+use crate::{
+    args::LinkArgs,
+    failure::{BAD_INPUT, Failure},
+    input, output,
+};
+
+pub(crate) fn run(args: &LinkArgs) -> Result<ExitCode, Failure> {
+    let link = input::link_of(&args.scenario);
+    if let Some(link) = link.filter(|_| !args.json && !input::has_settings(&args.scenario)) {
+        return explain(link);
+    }
+    let scenario = input::scenario(&args.scenario)?;
+    output::print(&if args.json {
+        scenario.to_json()
+    } else {
+        format!("{}#{}\n", args.base.trim_end_matches('#'), scenario.to_link())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every setting of a link, and what in it was not taken as written.
+fn explain(link: &str) -> Result<ExitCode, Failure> {
+    let parsed = Scenario::from_link(link);
+    output::print(&explanation(&parsed.scenario))?;
+    input::tell(&parsed.notices);
+    let is_whole = parsed.notices.iter().all(|notice| notice.kind != NoticeKind::Invalid);
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(BAD_INPUT) })
+}
+
+fn explanation(scenario: &Scenario) -> String {
+    let defaults = Scenario::preset();
+    let mut text = String::new();
+    for field in FIELDS {
+        let value = scenario.get(field.key);
+        let mark = if value == defaults.get(field.key) { " " } else { "*" };
+        let value = value.unwrap_or_else(|| "from the catalogue".to_owned());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{mark} {:<30} {value:<24} {}", field.key, field.label);
+    }
+    text.push_str("* differs from the default\n");
+    text
+}

@@ -1,0 +1,7 @@
+//! One module per command: arguments in, text and exit code out.
+
+pub(crate) mod chart;
+pub(crate) mod link;
+pub(crate) mod plan;
+pub(crate) mod simulate;
+pub(crate) mod sweep;

@@ -1,0 +1,59 @@
+//! `headroom simulate`.
+
+use std::{process::ExitCode, sync::Arc};
+
+use planner::PlanAnswer;
+use sim_core::{Keep, Precision, RequestSource, Run, Setup, simulate, simulate_by_oracle};
+
+use crate::{args::SimulateArgs, failure::Failure, input, output, trace};
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
+    let scenario = input::scenario(&args.scenario)?;
+    let mut setup = match scenario.resolve() {
+        Ok(resolved) => resolved.setup,
+        Err(error) => {
+            let answer = PlanAnswer::impossible(&scenario, &error)
+                .ok_or_else(|| Failure::input(error.to_string()))?;
+            output::print(&if args.json {
+                report::plan_json(&answer, &scenario, None)
+            } else {
+                report::plan_text(&report::tell(&answer, &scenario))
+            })?;
+            return Ok(output::code(false));
+        }
+    };
+    choose_source(&mut setup, args)?;
+    let run = simulated(&setup, args)?;
+    let requests = || report::requests_csv(run.requests.as_deref().unwrap_or_default());
+    if let Some(path) = &args.requests_out {
+        output::write_file(path, &requests())?;
+    }
+    output::print(&if args.json {
+        report::run_json(&run, &scenario, false)
+    } else if args.csv {
+        requests()
+    } else {
+        report::run_text(&run)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replay the recording that was given, or share the rate among the GPUs.
+fn choose_source(setup: &mut Setup, args: &SimulateArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.trace {
+        let trace = Arc::new(trace::read(path)?);
+        setup.workload.requests = trace.rows().len() as u64;
+        let speed = args.trace_speed.unwrap_or(1.0);
+        setup.workload.source = RequestSource::Replay { trace, speed };
+    } else if let RequestSource::Generated { rate_per_s, .. } = &mut setup.workload.source {
+        *rate_per_s /= args.gpus.get() as f64;
+    }
+    Ok(())
+}
+
+fn simulated(setup: &Setup, args: &SimulateArgs) -> Result<Run, Failure> {
+    let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
+    let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
+    let engine = if args.oracle { simulate_by_oracle } else { simulate };
+    Ok(engine(setup, keep)?)
+}

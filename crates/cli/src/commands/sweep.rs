@@ -1,0 +1,72 @@
+//! `headroom sweep`.
+
+use std::{process::ExitCode, sync::Arc};
+
+use planner::{LoadPoint, PlanAnswer, Sweep};
+use scenario::Scenario;
+
+use super::plan::{self, Depth};
+use crate::{
+    args::SweepArgs,
+    failure::Failure,
+    input, output, pool,
+    progress::Progress,
+    trace::{self, Recording},
+};
+
+pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
+    let scenario = input::scenario(&args.scenario)?;
+    let recording = trace::recording(&args.trace)?;
+    let points = match points(args, &scenario, recording.as_ref())? {
+        Ok(points) => points,
+        Err(answer) => {
+            let text = if args.json {
+                report::plan_json(&answer, &scenario, None)
+            } else {
+                report::plan_text(&report::tell(&answer, &scenario))
+            };
+            output::print(&text)?;
+            return Ok(output::code(false));
+        }
+    };
+    output::print(&if args.json {
+        report::sweep_json(&points, &scenario)
+    } else if args.csv {
+        report::knee_csv(&points)
+    } else {
+        report::knee_table(&points)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The points, or the answer that says why there are none.
+fn points(
+    args: &SweepArgs,
+    scenario: &Scenario,
+    recording: Option<&Recording>,
+) -> Result<Result<Vec<LoadPoint>, PlanAnswer>, Failure> {
+    if args.rates.is_empty() {
+        let planned = plan::answer(scenario, recording, Depth::Full, args.threads.count())?;
+        let has_points = !planned.answer.knee.is_empty();
+        return Ok(if has_points { Ok(planned.answer.knee) } else { Err(planned.answer) });
+    }
+    let resolved = match scenario.resolve() {
+        Ok(resolved) => resolved,
+        Err(error) => {
+            let answer = PlanAnswer::impossible(scenario, &error);
+            return answer.map(Err).ok_or_else(|| Failure::input(error.to_string()));
+        }
+    };
+    let rates = args.rates.clone();
+    let mut sweep = match recording {
+        Some(Recording { trace, rate_per_s }) => {
+            Sweep::replaying(&resolved, rates, Arc::clone(trace), *rate_per_s)
+        }
+        None => Sweep::new(&resolved, rates),
+    };
+    let progress = Progress::start();
+    let jobs = sweep.next_jobs();
+    progress.expect(jobs.len() as u32);
+    sweep.accept(&pool::run_all(&jobs, args.threads.count(), &progress)?);
+    Ok(Ok(sweep.points()))
+}

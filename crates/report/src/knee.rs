@@ -1,0 +1,148 @@
+//! The knee: what a chart draws, a table for people, a table for machines.
+
+use charts::{Interval, KneeData, KneePoint};
+use planner::{Estimate, LoadPoint, PlanAnswer};
+use quantity::{duration, number, share, whole};
+use scenario::Scenario;
+
+use crate::{table, words};
+
+/// What the knee chart draws: the measured points of an answer, and the closed form beside them
+/// (request rate per second, time to first token in seconds).
+#[must_use]
+pub fn knee_data(
+    answer: &PlanAnswer,
+    scenario: &Scenario,
+    closed_form: Vec<(f64, f64)>,
+) -> KneeData {
+    KneeData {
+        points: answer.knee.iter().map(point).collect(),
+        closed_form,
+        ttft_target_s: scenario.slo.ttft_s,
+        tpot_target_s: scenario.slo.tpot_s,
+        capacity_per_s: answer.capacity_per_s.map(interval),
+        planned_rate_per_s: answer.planned.map(|planned| planned.rate_per_s),
+        ceiling_per_s: answer.ceiling_per_s.map(|ceiling| ceiling.value),
+        server: words::ONE_GPU.to_owned(),
+    }
+}
+
+fn point(point: &LoadPoint) -> KneePoint {
+    KneePoint {
+        rate_per_s: point.rate_per_s,
+        ttft_p50_s: point.ttft_p50_s.value,
+        ttft_p99_s: interval(point.ttft_p99_s),
+        tpot_p99_s: interval(point.tpot_p99_s),
+        goodput_per_s: interval(point.goodput_per_s),
+        stable: point.stable,
+    }
+}
+
+fn interval(estimate: Estimate) -> Interval {
+    Interval::new(estimate.value, estimate.low, estimate.high)
+}
+
+/// The points as a table for a terminal. Latencies of unstable points are withheld, with the reason.
+#[must_use]
+pub fn knee_table(points: &[LoadPoint]) -> String {
+    const HEADER: [&str; 9] = [
+        "req/s",
+        "TTFT P50",
+        "TTFT P99",
+        "TPOT P50",
+        "TPOT P99",
+        "ITL P99",
+        "tok/s",
+        "goodput",
+        "in target",
+    ];
+    let rows: Vec<Vec<String>> = points
+        .iter()
+        .map(|point| {
+            let latency = |estimate: &Estimate| {
+                if point.stable { duration(estimate.value) } else { words::WITHHELD.to_owned() }
+            };
+            vec![
+                number(point.rate_per_s),
+                latency(&point.ttft_p50_s),
+                latency(&point.ttft_p99_s),
+                latency(&point.tpot_p50_s),
+                latency(&point.tpot_p99_s),
+                latency(&point.itl_p99_s),
+                whole(point.output_tokens_per_s.value),
+                number(point.goodput_per_s.value),
+                share(point.slo_share.value),
+            ]
+        })
+        .collect();
+    let mut text = table::aligned(&HEADER, &rows);
+    if points.iter().any(|point| !point.stable) {
+        text.push_str(words::WITHHELD_NOTE);
+        text.push('\n');
+    }
+    text
+}
+
+/// One column of the CSV file: its name, the estimate it shows, whether it is withheld from
+/// unstable points.
+type Column = (&'static str, fn(&LoadPoint) -> Estimate, bool);
+
+const COLUMNS: [Column; 13] = [
+    ("ttft_p50_s", |p| p.ttft_p50_s, true),
+    ("ttft_p99_s", |p| p.ttft_p99_s, true),
+    ("tpot_p50_s", |p| p.tpot_p50_s, true),
+    ("tpot_p99_s", |p| p.tpot_p99_s, true),
+    ("itl_p50_s", |p| p.itl_p50_s, true),
+    ("itl_p99_s", |p| p.itl_p99_s, true),
+    ("e2e_p50_s", |p| p.e2e_p50_s, true),
+    ("e2e_p99_s", |p| p.e2e_p99_s, true),
+    ("queue_wait_mean_s", |p| p.queue_wait_mean_s, true),
+    ("goodput_per_s", |p| p.goodput_per_s, false),
+    ("throughput_per_s", |p| p.throughput_per_s, false),
+    ("output_tokens_per_s", |p| p.output_tokens_per_s, false),
+    ("slo_share", |p| p.slo_share, false),
+];
+
+/// The points as CSV: one row per rate, each measure with the ends of its 95 % interval, SI units
+/// in the header, all digits. Latencies of unstable points are empty.
+#[must_use]
+pub fn knee_csv(points: &[LoadPoint]) -> String {
+    let mut header = vec!["rate_per_s".to_owned(), "stable".to_owned()];
+    for (name, ..) in COLUMNS {
+        header.extend([name.to_owned(), end_name(name, "low"), end_name(name, "high")]);
+    }
+    let plain = ["itl_max_s", "mean_running", "kv_peak_share", "compute_bound_share", "busy_share"];
+    header.extend(plain.map(str::to_owned));
+    let mut text = header.join(",") + "\n";
+    for point in points {
+        let mut row = vec![point.rate_per_s.to_string(), point.stable.to_string()];
+        for (_, estimate, is_latency) in COLUMNS {
+            let Estimate { value, low, high } = estimate(point);
+            let is_shown = point.stable || !is_latency;
+            row.extend([value, low, high].map(|v| if is_shown { cell(v) } else { String::new() }));
+        }
+        row.push(if point.stable { cell(point.itl_max_s) } else { String::new() });
+        row.extend(
+            [point.mean_running, point.kv_peak_share, point.compute_bound_share, point.busy_share]
+                .map(cell),
+        );
+        text.push_str(&row.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// “ttft_p99_s” and “low” make “ttft_p99_low_s”: the unit stays last.
+fn end_name(name: &str, end: &str) -> String {
+    for unit in ["_per_s", "_s"] {
+        if let Some(stem) = name.strip_suffix(unit) {
+            return format!("{stem}_{end}{unit}");
+        }
+    }
+    format!("{name}_{end}")
+}
+
+/// The shortest digits that read back to the same number; empty where there is none.
+fn cell(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}

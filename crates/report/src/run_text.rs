@@ -1,0 +1,55 @@
+//! A run in words and a table of its latencies.
+
+use quantity::{count, duration};
+use sim_core::{Distribution, Run};
+
+use crate::{table, words};
+
+/// What happened in a run, for a terminal.
+#[must_use]
+pub fn run_text(run: &Run) -> String {
+    let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
+    if run.rejected > 0 {
+        lines.push(words::run_rejected(run.rejected));
+    }
+    lines.push(words::run_rates(
+        run.throughput_per_s(),
+        run.goodput_per_s(),
+        (run.slo.ttft_s, run.slo.tpot_s),
+        run.output_tokens_per_s(),
+    ));
+    lines.push(words::run_share(run.slo_met, run.offered));
+    lines.push(words::run_load(
+        run.mean_running(),
+        run.peak_running,
+        run.peak_kv_tokens,
+        run.bounds.kv_capacity_tokens,
+    ));
+    format!("{}\n\n{}\n{}\n", lines.join("\n"), latencies(run), words::FINITE_RUN)
+}
+
+fn latencies(run: &Run) -> String {
+    const HEADER: [&str; 7] = ["", "P50", "P90", "P99", "longest", "mean", "values"];
+    let row = |name: &str, values: &Distribution| {
+        let percentile = |percent| quantity::duration_or_unknown(values.percentile(percent));
+        vec![
+            name.to_owned(),
+            percentile(50.0),
+            percentile(90.0),
+            percentile(99.0),
+            percentile(100.0),
+            values.mean().map_or_else(|| quantity::duration_or_unknown(None), duration),
+            count(values.count()),
+        ]
+    };
+    table::aligned(
+        &HEADER,
+        &[
+            row("TTFT", &run.ttft),
+            row("TPOT", &run.tpot),
+            row("ITL", &run.itl),
+            row("end to end", &run.e2e),
+            row("queue wait", &run.queue_wait),
+        ],
+    )
+}

@@ -1,0 +1,172 @@
+//! What an answer means, in words.
+
+use planner::{Estimate, FleetSize, PlanAnswer, Verdict};
+use quantity::count;
+use scenario::{Remedy, Scenario};
+
+use crate::{names, words};
+
+/// Whether an answer can be acted on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The engine keeps up at the planned load.
+    Stable,
+    /// Within the interval of the capacity, two numbers of GPUs are possible.
+    CloseCall,
+    /// At the planned load the queue grows; its latencies are withheld.
+    Withheld,
+    /// There is no number of GPUs to give.
+    NoAnswer,
+}
+
+impl Status {
+    /// The word for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Stable => words::STABLE,
+            Self::CloseCall => words::CLOSE_CALL,
+            Self::Withheld => words::WITHHELD_STATUS,
+            Self::NoAnswer => words::NO_ANSWER,
+        }
+    }
+}
+
+/// An answer in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Telling {
+    /// Whether it can be acted on.
+    pub status: Status,
+    /// The number of GPUs, or why there is none: “6”, “5–6”, “Does not fit”.
+    pub hero: String,
+    /// What the number counts: “H100 GPUs for 100 req/s”. Empty where there is none.
+    pub headline: String,
+    /// What it holds for: “with 25 % headroom; 5 would do without”. Empty where there is none.
+    pub line: String,
+    /// Whole sentences, the most important first.
+    pub sentences: Vec<String>,
+    /// Smallest changes that work, where there is no number.
+    pub changes: Vec<Remedy>,
+}
+
+/// Put an answer in words.
+#[must_use]
+pub fn tell(answer: &PlanAnswer, scenario: &Scenario) -> Telling {
+    match &answer.verdict {
+        Verdict::Sized(fleet) => sized(answer, fleet, scenario),
+        Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
+            let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
+            let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
+            no_answer(words::DOES_NOT_FIT, sentence, remedies)
+        }
+        Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
+            let sentence = words::no_room(*capacity_tokens, *needed_tokens);
+            no_answer(words::NO_ROOM, sentence, remedies)
+        }
+        Verdict::TooLong { sentence, remedies } => {
+            no_answer(words::DOES_NOT_FIT, sentence.clone(), remedies)
+        }
+        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
+            let sentence = out_of_reach(scenario, *ttft_floor_s, *tpot_floor_s);
+            no_answer(words::OUT_OF_REACH, sentence, remedies)
+        }
+    }
+}
+
+/// An answer as a few lines of text: the headline, what it holds for, the sentences, the changes.
+#[must_use]
+pub fn plan_text(telling: &Telling) -> String {
+    let mut lines = vec![format!("{} {}", telling.hero, telling.headline).trim().to_owned()];
+    if !telling.line.is_empty() {
+        lines.push(telling.line.clone());
+    }
+    if telling.status != Status::Stable && telling.status != Status::NoAnswer {
+        lines.push(telling.status.label().to_owned());
+    }
+    lines.push(String::new());
+    lines.extend(telling.sentences.iter().cloned());
+    lines.extend(telling.changes.iter().map(|c| words::remedy(&c.key, &c.value, &c.effect)));
+    lines.join("\n") + "\n"
+}
+
+fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling {
+    let gpu = names::gpu(&scenario.gpu);
+    let FleetSize { with_headroom: gpus, without_headroom, carried_per_s, .. } = *fleet;
+    let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
+    let (asked, headroom) = (answer.rate_per_s, answer.headroom);
+    let capacity = answer.capacity_per_s.unwrap_or_else(|| {
+        let each = carried_per_s / gpus as f64;
+        Estimate { value: each, low: each, high: each }
+    });
+    let is_close = low != high;
+    let mut sentences = Vec::new();
+    if is_close {
+        sentences.push(words::close_call(asked, headroom, (low, high), &capacity));
+    }
+    sentences.push(words::sustains(&capacity, gpus, carried_per_s));
+    sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus));
+    sentences.extend(planned(answer, scenario));
+    sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(ceiling.value)));
+    sentences.push(words::effort(
+        answer.replications,
+        answer.requests,
+        answer.simulated_requests,
+        answer.simulated_steps,
+    ));
+    let is_unstable = answer.planned.is_some_and(|point| !point.stable);
+    Telling {
+        status: match (is_unstable, is_close) {
+            (true, _) => Status::Withheld,
+            (_, true) => Status::CloseCall,
+            _ => Status::Stable,
+        },
+        hero: if is_close { words::gpus_between(low, high) } else { count(gpus) },
+        headline: if is_close {
+            words::headline_close(&gpu, asked)
+        } else {
+            words::headline(&gpu, gpus, asked)
+        },
+        line: if is_close {
+            words::with_headroom(headroom)
+        } else {
+            words::qualifier(headroom, gpus, without_headroom, carried_per_s)
+        },
+        sentences,
+        changes: Vec::new(),
+    }
+}
+
+fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
+    let point = answer.planned?;
+    Some(if point.stable {
+        words::planned(
+            point.rate_per_s,
+            (point.ttft_p99_s.value, scenario.slo.ttft_s),
+            (point.tpot_p99_s.value, scenario.slo.tpot_s),
+        )
+    } else {
+        words::planned_unstable(point.rate_per_s)
+    })
+}
+
+fn out_of_reach(scenario: &Scenario, ttft_floor_s: f64, tpot_floor_s: f64) -> String {
+    let slo = scenario.slo;
+    if ttft_floor_s > slo.ttft_s {
+        words::ttft_out_of_reach(slo.ttft_s, ttft_floor_s)
+    } else if tpot_floor_s > slo.tpot_s {
+        words::tpot_out_of_reach(slo.tpot_s, tpot_floor_s)
+    } else {
+        words::share_out_of_reach(slo.share)
+    }
+}
+
+fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {
+    Telling {
+        status: Status::NoAnswer,
+        hero: word.to_owned(),
+        headline: String::new(),
+        line: String::new(),
+        sentences: vec![sentence],
+        changes: changes.to_vec(),
+    }
+}

@@ -1,0 +1,254 @@
+//! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere.
+
+use planner::Estimate;
+use quantity::{count, duration, number, range, rate, share, with_interval, with_unit};
+
+pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
+pub(crate) const NO_ROOM: &str = "No room";
+pub(crate) const OUT_OF_REACH: &str = "Out of reach";
+pub(crate) const NO_ANSWER: &str = "No answer";
+pub(crate) const STABLE: &str = "Stable";
+pub(crate) const CLOSE_CALL: &str = "Close call";
+pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
+pub(crate) const WITHHELD: &str = "withheld";
+pub(crate) const ONE_GPU: &str = "one GPU";
+pub(crate) const WITHHELD_NOTE: &str = "Withheld: at such a rate the queue grows for as long as the load lasts, so a latency would only tell how long we watched.";
+pub(crate) const FINITE_RUN: &str =
+    "This is what happened in one finite run, warm-up included; it is no promise.";
+
+/// “H100 GPUs for 100 req/s”.
+pub(crate) fn headline(gpu: &str, gpus: u64, asked_per_s: f64) -> String {
+    let noun = if gpus == 1 { "GPU" } else { "GPUs" };
+    format!("{gpu} {noun} for {}", rate(asked_per_s))
+}
+
+/// “H100 for 90 req/s”.
+pub(crate) fn headline_close(gpu: &str, asked_per_s: f64) -> String {
+    format!("{gpu} for {}", rate(asked_per_s))
+}
+
+/// “5–6”; “5 or more” where the capacity may be nothing at all.
+pub(crate) fn gpus_between(low: u64, high: u64) -> String {
+    if high == u64::MAX {
+        return format!("{} or more", count(low));
+    }
+    quantity::range_tight(low as f64, high as f64)
+}
+
+/// “with 25 % headroom; 5 would do without”.
+pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried_per_s: f64) -> String {
+    if headroom <= 0.0 {
+        format!("no headroom: {} is the most they carry", rate(carried_per_s))
+    } else if with == without {
+        format!("with {} headroom; no fewer would do without", share(headroom))
+    } else {
+        format!("with {} headroom; {} would do without", share(headroom), count(without))
+    }
+}
+
+/// “with 25 % headroom”.
+pub(crate) fn with_headroom(headroom: f64) -> String {
+    if headroom <= 0.0 {
+        "no headroom".to_owned()
+    } else {
+        format!("with {} headroom", share(headroom))
+    }
+}
+
+/// “One GPU sustains about 22.4 req/s at this target (22.0 to 22.9, 95 %); 6 carry 134 req/s.”
+pub(crate) fn sustains(capacity: &Estimate, gpus: u64, carried_per_s: f64) -> String {
+    let one = format!("One GPU sustains about {} at this target", rate(capacity.value));
+    let interval = interval(capacity);
+    if gpus == 1 {
+        return format!("{one}{interval}.");
+    }
+    format!("{one}{interval}; {} carry {}.", count(gpus), rate(carried_per_s))
+}
+
+/// “ (22.0 to 22.9, 95 %)”, or nothing where no interval is known.
+fn interval(estimate: &Estimate) -> String {
+    if estimate.low == estimate.high {
+        return String::new();
+    }
+    let all = with_interval(estimate.value, estimate.low, estimate.high);
+    let ends = all.split_once('(').map_or(all.as_str(), |(_, ends)| ends);
+    format!(" ({}, {})", ends.trim_end_matches(')'), with_unit("95", "%"))
+}
+
+/// “100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.”
+pub(crate) fn arithmetic(
+    asked_per_s: f64,
+    headroom: f64,
+    capacity_per_s: f64,
+    gpus: u64,
+) -> String {
+    let factor = 1.0 + headroom;
+    let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
+    let noun = if gpus == 1 { "GPU" } else { "GPUs" };
+    format!(
+        "{}{times} ÷ {} = {}, so {} {noun}.",
+        rate(asked_per_s),
+        rate(capacity_per_s),
+        number(asked_per_s * factor / capacity_per_s),
+        count(gpus)
+    )
+}
+
+/// “Each then gets 16.7 req/s: P99 TTFT 181 ms of 1 s, P99 TPOT 15.2 ms of 40 ms.”
+pub(crate) fn planned(rate_per_s: f64, ttft: (f64, f64), tpot: (f64, f64)) -> String {
+    format!(
+        "Each then gets {}: P99 TTFT {} of {}, P99 TPOT {} of {}.",
+        rate(rate_per_s),
+        duration(ttft.0),
+        duration(ttft.1),
+        duration(tpot.0),
+        duration(tpot.1)
+    )
+}
+
+/// For a planned load that one GPU cannot finish.
+pub(crate) fn planned_unstable(rate_per_s: f64) -> String {
+    format!("Each would get {}. {WITHHELD_NOTE}", rate(rate_per_s))
+}
+
+/// “At most 24.2 req/s can be finished at all, whatever the target.”
+pub(crate) fn ceiling(ceiling_per_s: f64) -> String {
+    format!("One GPU can finish at most {} at all, whatever the target.", rate(ceiling_per_s))
+}
+
+/// “From 8 runs of 2,000 requests per rate: 123,456 requests in 2,345,678 steps.”
+pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u64) -> String {
+    let noun = if replications == 1 { "run" } else { "runs" };
+    format!(
+        "From {} {noun} of {} requests per rate: {} requests simulated in {} steps.",
+        count(u64::from(replications)),
+        count(requests),
+        count(simulated),
+        count(steps)
+    )
+}
+
+/// The arithmetic of a close call and the two ways out.
+pub(crate) fn close_call(
+    asked_per_s: f64,
+    headroom: f64,
+    (few, many): (u64, u64),
+    capacity: &Estimate,
+) -> String {
+    let factor = 1.0 + headroom;
+    let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
+    let noun = if few == 1 { "GPU" } else { "GPUs" };
+    let need = format!(
+        "{}{times} needs {} from each of {} {noun}. One GPU holds {}.",
+        number(asked_per_s),
+        rate(asked_per_s * factor / few as f64),
+        count(few),
+        range(capacity.low, capacity.high)
+    );
+    if many == u64::MAX {
+        return format!("{need} Run 4 times longer: sim.requests says how long.");
+    }
+    format!("{need} Take {}, or run 4 times longer.", count(many))
+}
+
+/// Why the model is too large.
+pub(crate) fn does_not_fit(
+    model: &str,
+    gpu: &str,
+    weight_bytes: f64,
+    available_bytes: f64,
+) -> String {
+    format!(
+        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache.",
+        quantity::memory(weight_bytes),
+        quantity::memory(available_bytes)
+    )
+}
+
+/// Why no request can run.
+pub(crate) fn no_room(capacity_tokens: u64, needed_tokens: u64) -> String {
+    format!(
+        "Weights fit. What is left holds {} tokens of KV; one request needs {}.",
+        count(capacity_tokens),
+        count(needed_tokens)
+    )
+}
+
+/// Why no load meets the target for the time to first token.
+pub(crate) fn ttft_out_of_reach(target_s: f64, floor_s: f64) -> String {
+    format!(
+        "At no load is TTFT under {}: prefill alone takes {}.",
+        duration(target_s),
+        duration(floor_s)
+    )
+}
+
+/// Why no load meets the target for the time per token.
+pub(crate) fn tpot_out_of_reach(target_s: f64, floor_s: f64) -> String {
+    format!(
+        "At no load is TPOT under {}: even alone a request waits {} for each token.",
+        duration(target_s),
+        duration(floor_s)
+    )
+}
+
+/// Why no load meets the target where a lone request would.
+pub(crate) fn share_out_of_reach(target_share: f64) -> String {
+    format!(
+        "A lone request meets the target, but at no load that was simulated do {} of requests.",
+        share(target_share)
+    )
+}
+
+/// “Try gpu=h200-sxm (141 GB of memory)”.
+pub(crate) fn remedy(key: &str, value: &str, effect: &str) -> String {
+    format!("Try {key}={value} ({effect}).")
+}
+
+/// “2,000 requests sent, 2,000 finished in 1 min 41 s.”
+pub(crate) fn run_counts(offered: u64, completed: u64, duration_s: f64) -> String {
+    format!(
+        "{} requests sent, {} finished in {}.",
+        count(offered),
+        count(completed),
+        duration(duration_s)
+    )
+}
+
+/// “12 turned away: they can never fit into the KV cache.”
+pub(crate) fn run_rejected(rejected: u64) -> String {
+    format!("{} turned away: they can never fit into the KV cache.", count(rejected))
+}
+
+/// “19.4 req/s finished, 19.4 req/s within the target (TTFT 1 s, TPOT 40 ms), 4,970 tok/s.”
+pub(crate) fn run_rates(
+    finished_per_s: f64,
+    good_per_s: f64,
+    (ttft_s, tpot_s): (f64, f64),
+    tokens_per_s: f64,
+) -> String {
+    format!(
+        "{} finished, {} within the target (TTFT {}, TPOT {}), {}.",
+        rate(finished_per_s),
+        rate(good_per_s),
+        duration(ttft_s),
+        duration(tpot_s),
+        quantity::token_rate(tokens_per_s)
+    )
+}
+
+/// “99.95 % of all requests met the target.”
+pub(crate) fn run_share(met: u64, offered: u64) -> String {
+    let part = if offered == 0 { 0.0 } else { met as f64 / offered as f64 };
+    format!("{} requests met the target: {}.", quantity::count_of(met, offered), share(part))
+}
+
+/// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”
+pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: u64) -> String {
+    format!(
+        "{} requests ran at once on average, {} at most; at most {} tokens of KV cache were reserved.",
+        number(mean_running),
+        count(peak),
+        quantity::count_of(kv_peak, kv_capacity)
+    )
+}

@@ -1,0 +1,186 @@
+//! The cases: each exercises another path by which a target could get other bits.
+
+use std::sync::Arc;
+
+use sim_core::{
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Setup, Slo,
+    StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle, workload::Requests,
+};
+
+use crate::Fingerprint;
+
+/// One case.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Its name in the golden file.
+    pub name: &'static str,
+    /// Computes its fingerprint.
+    pub bits: fn() -> u64,
+}
+
+/// Qwen2.5-7B in BF16 on one H100 by published constants, under generated arrivals.
+#[must_use]
+pub fn published_setup(rate_per_s: f64, requests: u64) -> Setup {
+    Setup {
+        workload: Workload {
+            source: RequestSource::Generated {
+                process: ArrivalProcess::Poisson,
+                rate_per_s,
+                input: LengthSpec::Fixed { tokens: 1024 },
+                output: LengthSpec::Fixed { tokens: 256 },
+            },
+            requests,
+        },
+        engine: EngineSpec {
+            max_num_batched_tokens: 8192,
+            max_num_seqs: 256,
+            kv_capacity_tokens: 959_123,
+        },
+        step_time: StepTimeSpec::Roofline {
+            params: 7.6e9,
+            weight_bytes: 15.2e9,
+            kv_bytes_per_token: 57_344.0,
+            peak_flops: 989e12,
+            bandwidth_bytes_per_s: 3.35e12,
+            mfu: 0.5,
+            overhead_s: 0.5e-3,
+        },
+        slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
+        seed: 0,
+    }
+}
+
+const BOUNDED: Keep = Keep { precision: Precision::Bounded, requests: true };
+const EXACT: Keep = Keep { precision: Precision::Exact, requests: true };
+
+fn bits_of(setup: &Setup, keep: Keep) -> u64 {
+    let mut fingerprint = Fingerprint::default();
+    match simulate(setup, keep) {
+        Ok(run) => fingerprint.run(&run),
+        Err(error) => fingerprint.bytes(error.to_string().as_bytes()),
+    }
+    fingerprint.value()
+}
+
+fn with_source(source: RequestSource) -> Setup {
+    let mut setup = published_setup(1.0, 2_000);
+    setup.workload.source = source;
+    setup
+}
+
+fn spread(median_tokens: f64, sigma: f64, max_tokens: u64) -> LengthSpec {
+    LengthSpec::LogNormal { median_tokens, sigma, min_tokens: 1, max_tokens }
+}
+
+/// Lognormal lengths under Gamma arrivals.
+fn mixed(shape: f64, rate_per_s: f64) -> Setup {
+    with_source(RequestSource::Generated {
+        process: ArrivalProcess::Gamma { shape },
+        rate_per_s,
+        input: spread(600.0, 0.9, 8_192),
+        output: spread(150.0, 0.7, 2_048),
+    })
+}
+
+fn low_load() -> u64 {
+    bits_of(&published_setup(1.0, 2_000), BOUNDED)
+}
+
+fn near_the_knee() -> u64 {
+    bits_of(&published_setup(22.0, 4_000), BOUNDED)
+}
+
+fn overload() -> u64 {
+    bits_of(&published_setup(40.0, 2_000), BOUNDED)
+}
+
+fn lognormal_lengths() -> u64 {
+    bits_of(&mixed(1.0, 15.0), BOUNDED)
+}
+
+fn bursty_arrivals() -> u64 {
+    bits_of(&mixed(0.25, 12.0), BOUNDED)
+}
+
+fn smooth_arrivals() -> u64 {
+    bits_of(&mixed(7.5, 14.0), EXACT)
+}
+
+fn even_arrivals() -> u64 {
+    bits_of(
+        &with_source(RequestSource::Generated {
+            process: ArrivalProcess::Even,
+            rate_per_s: 17.3,
+            input: LengthSpec::Fixed { tokens: 777 },
+            output: spread(200.0, 1.2, 4_000),
+        }),
+        BOUNDED,
+    )
+}
+
+fn tiny_cache() -> u64 {
+    let mut setup = mixed(1.0, 9.0);
+    setup.engine =
+        EngineSpec { max_num_batched_tokens: 300, max_num_seqs: 32, kv_capacity_tokens: 6_000 };
+    bits_of(&setup, BOUNDED)
+}
+
+fn affine_steps() -> u64 {
+    let mut setup = mixed(1.0, 3.0);
+    setup.step_time = StepTimeSpec::Affine { fixed_s: 0.02, per_item_s: 0.0005 };
+    bits_of(&setup, BOUNDED)
+}
+
+fn replayed_trace() -> u64 {
+    let drawn = mixed(0.6, 1.0);
+    let rows = Requests::new(&drawn.workload, 7)
+        .map(|request| TraceRow {
+            arrival_s: request.arrival_s,
+            input_tokens: request.input_tokens,
+            output_tokens: request.output_tokens,
+        })
+        .collect();
+    match Trace::new(rows) {
+        Ok(trace) => {
+            let source = RequestSource::Replay { trace: Arc::new(trace), speed: 13.7 };
+            bits_of(&with_source(source), EXACT)
+        }
+        Err(_) => 0,
+    }
+}
+
+fn long_run() -> u64 {
+    let mut setup = mixed(0.7, 14.0);
+    setup.workload.requests = 50_000;
+    setup.seed = u64::MAX;
+    bits_of(&setup, Keep::default())
+}
+
+fn by_the_oracle() -> u64 {
+    let mut setup = mixed(0.7, 14.0);
+    setup.workload.requests = 500;
+    let mut fingerprint = Fingerprint::default();
+    if let Ok(run) = simulate_by_oracle(&setup, BOUNDED) {
+        fingerprint.run(&run);
+    }
+    fingerprint.value()
+}
+
+/// Every case, in the order of the golden file.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    vec![
+        Case { name: "low_load", bits: low_load },
+        Case { name: "near_the_knee", bits: near_the_knee },
+        Case { name: "overload", bits: overload },
+        Case { name: "lognormal_lengths", bits: lognormal_lengths },
+        Case { name: "bursty_arrivals", bits: bursty_arrivals },
+        Case { name: "smooth_arrivals", bits: smooth_arrivals },
+        Case { name: "even_arrivals", bits: even_arrivals },
+        Case { name: "tiny_cache", bits: tiny_cache },
+        Case { name: "affine_steps", bits: affine_steps },
+        Case { name: "replayed_trace", bits: replayed_trace },
+        Case { name: "long_run", bits: long_run },
+        Case { name: "by_the_oracle", bits: by_the_oracle },
+    ]
+}
