@@ -62,7 +62,7 @@ export async function answer(page) {
   const raw = await page.evaluate(() => {
     const text = (selector) => document.querySelector(`.answer ${selector}`)?.textContent ?? "";
     const facts = [...document.querySelectorAll(".answer .fact")].map((fact) =>
-      [...fact.querySelectorAll("p")].map((line) => line.textContent),
+      [...fact.querySelectorAll("p")].map((line) => line.innerText),
     );
     const remedies = [...document.querySelectorAll(".answer .remedy")].map((remedy) =>
       [...remedy.querySelectorAll("span")].map((cell) => cell.textContent),
