@@ -92,8 +92,9 @@ pub(crate) fn when_fonts_are_ready(then: impl FnOnce() + 'static) {
         .and_then(|fonts| js_sys::Reflect::get(&fonts, &JsValue::from_str("ready")));
     if let Ok(promise) = ready {
         let callback = Closure::once_into_js(move |_: JsValue| then());
-        let _ = js_sys::Reflect::get(&promise, &JsValue::from_str("then"))
-            .and_then(|method| method.unchecked_into::<js_sys::Function>().call1(&promise, &callback));
+        let _ = js_sys::Reflect::get(&promise, &JsValue::from_str("then")).and_then(|method| {
+            method.unchecked_into::<js_sys::Function>().call1(&promise, &callback)
+        });
     }
 }
 

@@ -15,8 +15,7 @@ pub(crate) fn reveal_on_panic() {
                 let _ = window.location().reload();
             }
         });
-        let _ = button
-            .add_event_listener_with_callback("click", reload.as_ref().unchecked_ref());
+        let _ = button.add_event_listener_with_callback("click", reload.as_ref().unchecked_ref());
         reload.forget();
     }
     std::panic::set_hook(Box::new(|info| {

@@ -234,11 +234,7 @@ fn spread(length: LengthSpec, sigma: f64) -> String {
         LengthSpec::Fixed { tokens } => tokens as f64,
         LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
     };
-    if sigma > 0.0 {
-        format!("lognormal({median},{sigma})")
-    } else {
-        format!("{}", median.round())
-    }
+    if sigma > 0.0 { format!("lognormal({median},{sigma})") } else { format!("{}", median.round()) }
 }
 
 fn stepped(slider: &Slider, value: f64, step: Step, direction: Direction) -> f64 {

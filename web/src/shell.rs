@@ -241,11 +241,8 @@ fn next_stop(sheet: &mut Sheet) {
 
 fn nearest_stop(height: f64) -> Sheet {
     let window = window().inner_height().ok().and_then(|h| h.as_f64()).unwrap_or(844.0);
-    let stops = [
-        (Sheet::Peek, PEEK_PX),
-        (Sheet::Half, window / 2.0),
-        (Sheet::Full, window - FULL_GAP_PX),
-    ];
+    let stops =
+        [(Sheet::Peek, PEEK_PX), (Sheet::Half, window / 2.0), (Sheet::Full, window - FULL_GAP_PX)];
     let distance = |stop: &(Sheet, f64)| (stop.1 - height).abs();
     stops
         .iter()
@@ -260,10 +257,7 @@ pub(crate) fn NoticeLine() -> impl IntoView {
     let shown = RwSignal::new(false);
     let lines = move || {
         state.notices.with(|notices| {
-            notices
-                .iter()
-                .map(|notice| view! { <li>{strings::notice(notice)}</li> })
-                .collect_view()
+            notices.iter().map(|notice| view! { <li>{strings::notice(notice)}</li> }).collect_view()
         })
     };
     view! {

@@ -13,7 +13,8 @@ pub(crate) const SETTINGS: &str = "Settings";
 pub(crate) const UNDO: &str = "Undo";
 pub(crate) const REDO: &str = "Redo";
 pub(crate) const COPY_LINK: &str = "Copy link";
-pub(crate) const COPY_FAILED: &str = "The browser did not allow copying. The address bar holds the link.";
+pub(crate) const COPY_FAILED: &str =
+    "The browser did not allow copying. The address bar holds the link.";
 pub(crate) const DETAILS_COPIED: &str = "Details copied.";
 pub(crate) const TABLE_COPIED: &str = "Table copied.";
 pub(crate) const ALL_SETTINGS: &str = "All settings";
@@ -209,7 +210,11 @@ pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) ->
 
 /// “with 25 % headroom”.
 pub(crate) fn with_headroom(headroom: f64) -> String {
-    if headroom <= 0.0 { "no headroom".to_owned() } else { format!("with {} headroom", share(headroom)) }
+    if headroom <= 0.0 {
+        "no headroom".to_owned()
+    } else {
+        format!("with {} headroom", share(headroom))
+    }
 }
 
 /// The arithmetic of a close call, up to the two ways out.
@@ -220,7 +225,8 @@ pub(crate) fn close_call(
     (low, high): (f64, f64),
 ) -> String {
     let asked = rate * (1.0 + headroom);
-    let factor = if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
+    let factor =
+        if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
     format!(
         "{}{factor} needs {} from each of {} GPUs. One GPU holds {} to {}. Take {}, or ",
         number(rate),
@@ -414,7 +420,11 @@ pub(crate) fn readout_at(rate: f64) -> String {
 }
 
 /// The chart in one sentence.
-pub(crate) fn knee_summary(capacity: &str, ceiling: Option<f64>, planned: Option<(f64, f64)>) -> String {
+pub(crate) fn knee_summary(
+    capacity: &str,
+    ceiling: Option<f64>,
+    planned: Option<(f64, f64)>,
+) -> String {
     let planned = planned
         .map(|(rate, ttft)| {
             format!(

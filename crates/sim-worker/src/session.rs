@@ -38,19 +38,11 @@ struct Task {
 impl Session {
     /// Takes a message. A plan replaces whatever is running; a cancel for another generation is
     /// late and ignored.
-    pub(crate) fn receive(&mut self, message: ToWorker, post: &mut dyn FnMut(FromWorker)) {
+    pub(crate) fn receive(&mut self, message: ToWorker) {
         match message {
-            ToWorker::Plan { generation, scenario, quick } => {
-                self.task = None;
-                match scenario.resolve() {
-                    Ok(resolved) => {
-                        let plan = if quick { Plan::quick } else { Plan::new };
-                        self.task = Some(Task::new(generation, plan(&resolved)));
-                    }
-                    Err(error) => {
-                        post(FromWorker::Refused { generation, message: error.to_string() });
-                    }
-                }
+            ToWorker::Plan { generation, question, quick } => {
+                let plan = if quick { Plan::quick } else { Plan::new };
+                self.task = Some(Task::new(generation, plan(&question.resolved())));
             }
             ToWorker::Cancel { generation } => {
                 if self.task.as_ref().is_some_and(|task| task.generation == generation) {

@@ -30,13 +30,8 @@ impl Entry {
     /// For one dial.
     pub(crate) fn new(state: State, dial: &'static Dial) -> Self {
         let value = Memo::new(move |_| state.current.with(|scenario| dial.value(scenario)));
-        let entry = Self {
-            state,
-            dial,
-            value,
-            draft: RwSignal::new(None),
-            message: RwSignal::new(None),
-        };
+        let entry =
+            Self { state, dial, value, draft: RwSignal::new(None), message: RwSignal::new(None) };
         Effect::watch(
             move || state.current.with(|scenario| dial.text(scenario)),
             move |now, before, _| {
@@ -103,7 +98,8 @@ impl Entry {
     }
 
     fn say(self, notices: &[Notice]) {
-        let text = notices.iter().map(|notice| notice.message.as_str()).collect::<Vec<_>>().join(" ");
+        let text =
+            notices.iter().map(|notice| notice.message.as_str()).collect::<Vec<_>>().join(" ");
         let is_refusal = notices.iter().any(|notice| notice.kind == NoticeKind::Invalid);
         self.message.set(Some(Message { text, is_refusal }));
     }

@@ -7,7 +7,11 @@ use crate::settings::Dial;
 
 /// A field for one dial. `described_by` names the element with the help.
 #[component]
-pub(crate) fn NumberField(dial: &'static Dial, entry: Entry, described_by: String) -> impl IntoView {
+pub(crate) fn NumberField(
+    dial: &'static Dial,
+    entry: Entry,
+    described_by: String,
+) -> impl IntoView {
     let label = match dial.spoken_unit {
         "" => dial.label().to_owned(),
         unit => format!("{}, {unit}", dial.label()),

@@ -84,7 +84,8 @@ struct Place {
 #[component]
 fn Picker(kind: Kind) -> impl IntoView {
     let state = expect_context::<State>();
-    let chosen = Memo::new(move |_| state.current.with(|scenario| (kind.chosen)(scenario).to_owned()));
+    let chosen =
+        Memo::new(move |_| state.current.with(|scenario| (kind.chosen)(scenario).to_owned()));
     let place = RwSignal::new(None::<Place>);
     let button = NodeRef::<html::Button>::new();
     let current = Memo::new(move |_| {
@@ -157,11 +158,29 @@ where
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
         let at = active.get_untracked();
         let to = match event.key().as_str() {
-            "ArrowDown" => if at < last { at + 1 } else { 0 },
-            "ArrowUp" => if at > 0 { at - 1 } else { last },
+            "ArrowDown" => {
+                if at < last {
+                    at + 1
+                } else {
+                    0
+                }
+            }
+            "ArrowUp" => {
+                if at > 0 {
+                    at - 1
+                } else {
+                    last
+                }
+            }
             "Home" => 0,
             "End" => last,
-            "PageDown" => if at + 6 < last { at + 6 } else { last },
+            "PageDown" => {
+                if at + 6 < last {
+                    at + 6
+                } else {
+                    last
+                }
+            }
             "PageUp" => at.saturating_sub(6),
             "Enter" => {
                 event.prevent_default();

@@ -114,11 +114,7 @@ fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
 }
 
 /// The value that a key brings, if it is one that steps.
-pub(crate) fn key_step(
-    dial: &Dial,
-    value: Option<f64>,
-    event: &ev::KeyboardEvent,
-) -> Option<f64> {
+pub(crate) fn key_step(dial: &Dial, value: Option<f64>, event: &ev::KeyboardEvent) -> Option<f64> {
     if event.ctrl_key() || event.meta_key() || event.alt_key() {
         return None;
     }

@@ -84,7 +84,7 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                     <For
                         each=move || [pill.get()]
                         key=|pill| (pill.tone, pill.text.clone())
-                        children=pill_view
+                        children=|pill| pill_view(&pill)
                     />
                 </div>
                 {move || beneath_view(state, beneath.get())}
@@ -107,7 +107,7 @@ fn hero_view(hero: &str) -> impl IntoView + use<> {
     }
 }
 
-fn pill_view(pill: Pill) -> impl IntoView {
+fn pill_view(pill: &Pill) -> impl IntoView + use<> {
     view! {
         <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
             {pill.icon.map(|icon| icon.view())}

@@ -8,7 +8,7 @@ use web_sys::{HtmlCanvasElement, HtmlInputElement};
 
 use super::{
     knee_data::{Knee, knee},
-    knee_table::KneeTable,
+    knee_table::knee_table,
 };
 use crate::{
     app::Layout,
@@ -79,9 +79,8 @@ pub(crate) fn KneeCard() -> impl IntoView {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
         strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
     });
-    let is_stale = Memo::new(move |_| {
-        chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
-    });
+    let is_stale =
+        Memo::new(move |_| chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale)));
     let has_knee = Memo::new(move |_| chart.knee.with(Option::is_some));
     view! {
         <figure class="card panel knee" aria-labelledby="knee-title">
@@ -114,6 +113,7 @@ pub(crate) fn KneeCard() -> impl IntoView {
 /// Canvases and cursor, or the table in their place.
 #[component]
 fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl IntoView {
+    let state = expect_context::<State>();
     let plot = NodeRef::<html::Div>::new();
     let base = NodeRef::<html::Canvas>::new();
     let overlay = NodeRef::<html::Canvas>::new();
@@ -139,7 +139,7 @@ fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl In
             </Show>
             <Show when=move || as_table.get()>
                 {move || {
-                    chart.knee.get().map(|knee| view! { <KneeTable knee /> })
+                    chart.knee.with(|knee| knee.as_ref().map(|knee| knee_table(state, knee)))
                 }}
             </Show>
         </div>
@@ -233,9 +233,8 @@ fn Cursor(chart: Chart) -> impl IntoView {
     let px = move |tell: fn(&KneeGeometry) -> f64| {
         move || chart.geometry.with(|g| g.as_ref().map_or(0.0, tell)).to_string() + "px"
     };
-    let span = move || {
-        chart.geometry.with(|g| g.as_ref().map_or((0.0, 1.0), |g| (g.x.low(), g.x.high())))
-    };
+    let span =
+        move || chart.geometry.with(|g| g.as_ref().map_or((0.0, 1.0), |g| (g.x.low(), g.x.high())));
     let position = move || {
         let (low, high) = span();
         let rate = chart.rate().unwrap_or(low);
@@ -355,12 +354,8 @@ fn pick(chart: Chart, long: &'static str, short: &'static str) -> &'static str {
 type Swatch = (&'static str, &'static str, bool);
 
 /// The lines of the chart, in the order of the readout.
-const SWATCHES: [Swatch; 4] = [
-    ("ink-c1", "", false),
-    ("ink-c1", "", true),
-    ("ink-c2", "7 3", false),
-    ("ink-c3", "", false),
-];
+const SWATCHES: [Swatch; 4] =
+    [("ink-c1", "", false), ("ink-c1", "", true), ("ink-c2", "7 3", false), ("ink-c3", "", false)];
 
 fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
     view! {
@@ -374,7 +369,11 @@ fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
 fn time(value: Option<Interval>, short: bool) -> Option<String> {
     let Interval { value, low, high } = value?;
     let half = (high - low) / 2.0;
-    Some(if half > 0.0 && !short { plus_minus(value, half, Unit::Seconds) } else { duration(value) })
+    Some(if half > 0.0 && !short {
+        plus_minus(value, half, Unit::Seconds)
+    } else {
+        duration(value)
+    })
 }
 
 fn spoken(read: &Readout) -> String {
@@ -390,9 +389,9 @@ fn spoken(read: &Readout) -> String {
 fn summary(chart: Chart) -> Option<String> {
     chart.knee.with(|knee| {
         let data = &knee.as_ref()?.data;
-        let planned = data.planned_rate_per_s.and_then(|rate| {
-            readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value))
-        });
+        let planned = data
+            .planned_rate_per_s
+            .and_then(|rate| readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value)));
         let capacity = data.capacity_per_s?.value;
         Some(strings::knee_summary(&number(capacity), data.ceiling_per_s, planned))
     })

@@ -45,9 +45,8 @@ fn Chips() -> impl IntoView {
             </button>
         }
     };
-    let told = move |tell: fn(&scenario::Scenario) -> String| {
-        Memo::new(move |_| state.current.with(tell))
-    };
+    let told =
+        move |tell: fn(&scenario::Scenario) -> String| Memo::new(move |_| state.current.with(tell));
     view! {
         <div class="chips">
             {chip("model", told(|s| names::model_short(&s.model)))}

@@ -1,0 +1,155 @@
+//! Answers: their words, their numbers, their independence of threads.
+
+use super::{headroom, json, printed, recording};
+
+/// A scenario that answers within a moment.
+const SMALL: [&str; 2] = ["sim.requests=500", "sim.replications=3"];
+
+#[test]
+fn the_published_recording_needs_five_gpus_and_six_with_headroom() {
+    let trace = recording("rate1");
+    let arguments = ["plan", "--trace", &trace, "--trace-rate", "1", "--json"];
+    let answer = json(&arguments);
+    assert_eq!(answer["schema"], 1);
+    assert_eq!(answer["verdict"]["gpus_without_headroom"], 5);
+    assert_eq!(answer["verdict"]["gpus"], 6);
+    let capacity = answer["capacity_per_s"]["value"].as_f64().expect("a capacity");
+    assert_eq!(format!("{capacity:.1}"), "22.6");
+}
+
+#[test]
+fn a_plan_is_told_in_words() {
+    let trace = recording("rate1");
+    let text = printed(&["plan", "--trace", &trace, "--trace-rate", "1"]);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("6 H100 GPUs for 100\u{202f}req/s"));
+    assert_eq!(lines.next(), Some("with 25\u{202f}% headroom; 5 would do without"));
+    assert!(text.contains("One GPU sustains about 22.6\u{202f}req/s at this target"), "{text}");
+}
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let answer = |threads| {
+        let fixed = ["plan", "--json", "rate=60", "in=lognormal(700,0.8)", "--threads", threads];
+        printed(&[&fixed[..], &SMALL].concat())
+    };
+    let alone = answer("1");
+    for threads in ["2", "3", "16"] {
+        assert_eq!(answer(threads), alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn intervals_come_from_replications_and_none_from_one() {
+    let answer = json(&[&["plan", "--json"][..], &SMALL].concat());
+    let capacity = &answer["capacity_per_s"];
+    assert!(capacity["low"].as_f64() < capacity["high"].as_f64(), "{capacity}");
+    let quick = json(&[&["plan", "--json", "--quick"][..], &SMALL].concat());
+    let capacity = &quick["capacity_per_s"];
+    assert_eq!(capacity["low"], capacity["high"]);
+}
+
+#[test]
+fn a_plan_lists_its_sources() {
+    let text = printed(&[&["plan", "--sources", "--quick"][..], &SMALL].concat());
+    assert!(text.contains("kv.capacity_tokens"), "{text}");
+    assert!(text.contains("Published"), "{text}");
+}
+
+#[test]
+fn latencies_of_unstable_rates_are_withheld() {
+    let rates = ["sweep", "--rates", "10,60", "sim.requests=300", "sim.replications=2"];
+    let table = printed(&rates);
+    assert!(table.contains("withheld"), "{table}");
+    let points = json(&[&rates[..], &["--json"]].concat());
+    assert!(points["points"][0]["ttft_p99_s"]["value"].as_f64().is_some());
+    assert!(points["points"][1]["ttft_p99_s"].is_null());
+    assert_eq!(points["points"][1]["stable"], false);
+    let csv = printed(&[&rates[..], &["--csv"]].concat());
+    let header: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
+    assert_eq!(
+        header[..5],
+        ["rate_per_s", "stable", "ttft_p50_s", "ttft_p50_low_s", "ttft_p50_high_s"]
+    );
+    for line in csv.lines() {
+        assert_eq!(line.split(',').count(), header.len(), "{line}");
+    }
+}
+
+#[test]
+fn a_sweep_of_the_published_recording_has_the_published_figures() {
+    let trace = recording("rate1");
+    let swept =
+        json(&["sweep", "--trace", &trace, "--trace-rate", "1", "--rates", "5,20", "--json"]);
+    let milliseconds = |point: usize, name: &str| {
+        let seconds = swept["points"][point][name]["value"].as_f64().expect("a latency");
+        format!("{:.0}", seconds * 1e3)
+    };
+    assert_eq!(milliseconds(0, "ttft_p99_s"), "90");
+    assert_eq!(milliseconds(1, "ttft_p50_s"), "65");
+    assert_eq!(milliseconds(1, "ttft_p99_s"), "242");
+}
+
+#[test]
+fn a_sweep_without_rates_shows_the_knee_of_the_plan() {
+    let swept = json(&[&["sweep", "--json"][..], &SMALL].concat());
+    let plan = json(&[&["plan", "--json"][..], &SMALL].concat());
+    assert_eq!(swept["points"], plan["knee"]);
+}
+
+#[test]
+fn what_cannot_be_met_says_so_and_exits_with_one() {
+    for (arguments, words) in [
+        (&["plan", "ttft=5ms"][..], "Out of reach"),
+        (&["plan", "model=llama-3.1-70b"], "Does not fit"),
+        (&["plan", "kv.capacity_tokens=1000"], "No room"),
+        (&["simulate", "kv.capacity_tokens=1000"], "No room"),
+        (&["sweep", "--rates", "1", "model=llama-3.1-70b"], "Does not fit"),
+    ] {
+        let output = headroom(arguments).args(SMALL).assert().code(1).get_output().stdout.clone();
+        let text = String::from_utf8_lossy(&output);
+        assert!(text.starts_with(words), "{arguments:?}: {text}");
+        assert!(text.contains("Try "), "{arguments:?} offers no remedy: {text}");
+    }
+    let chart = headroom(&["chart", "--out", "none.svg", "model=llama-3.1-70b"]).assert().code(1);
+    assert!(chart.get_output().stdout.is_empty());
+}
+
+#[test]
+fn every_number_of_a_scenario_can_be_set() {
+    let affine = json(&[
+        "simulate",
+        "--json",
+        "rate=3",
+        "sim.requests=200",
+        "step.kind=affine",
+        "step.fixed_s=0.04",
+        "step.per_item_s=0.005",
+        "sched.max_num_seqs=1",
+        "in=0",
+        "out=1",
+    ]);
+    // A lone request of one token takes one step of 45 ms.
+    let least = affine["ttft"]["min_s"].as_f64().expect("a latency");
+    assert!((least - 0.045).abs() < 1e-12, "{least}");
+    assert_eq!(affine["peak_running"], 1);
+}
+
+#[test]
+fn a_rate_is_shared_by_the_gpus() {
+    let shared = printed(&["simulate", "rate=60", "--gpus", "3", "sim.requests=300", "--csv"]);
+    let alone = printed(&["simulate", "rate=20", "sim.requests=300", "--csv"]);
+    assert_eq!(shared, alone);
+}
+
+#[test]
+fn each_command_explains_itself() {
+    for command in ["plan", "sweep", "simulate", "chart", "link"] {
+        let help = printed(&[command, "--help"]);
+        for part in ["Examples:", "Exit codes:", "sched.max_num_batched_tokens"] {
+            assert!(help.contains(part), "{command} --help has no {part}");
+        }
+    }
+    assert!(printed(&["--help"]).contains("Exit codes:"));
+    assert!(printed(&["--version"]).starts_with("headroom "));
+}

@@ -1,0 +1,62 @@
+//! Links: written, explained, taken.
+
+use super::{file, headroom, json, printed};
+
+#[test]
+fn a_link_says_what_differs_from_the_defaults() {
+    assert_eq!(printed(&["link"]), "#v=1&rev=1\n");
+    let base = "https://example.org/headroom/";
+    let link = printed(&["link", "rate=250", "ttft=0.5 s", "--base", base]);
+    assert_eq!(link, format!("{base}#v=1&rev=1&rate=250&ttft=500ms\n"));
+    // A base that was copied with its empty fragment.
+    assert_eq!(
+        printed(&["link", "--base", "https://example.org/#"]),
+        "https://example.org/#v=1&rev=1\n"
+    );
+}
+
+#[test]
+fn a_link_gives_the_scenario_that_it_was_written_from() {
+    let link = printed(&["link", "rate=18", "in=lognormal(512,0.9)", "seed=7", "sim.requests=200"]);
+    let by_link = printed(&["simulate", "--csv", link.trim()]);
+    let settings = ["rate=18", "in=lognormal(512,0.9)", "seed=7", "sim.requests=200"];
+    assert_eq!(by_link, printed(&[&["simulate", "--csv"][..], &settings].concat()));
+    // Without its address, and with one setting changed.
+    let bare = link.trim().trim_start_matches('#');
+    assert_eq!(printed(&["link", bare, "rate=19"]), link.replace("rate=18", "rate=19"));
+}
+
+#[test]
+fn a_link_is_explained() {
+    let text = printed(&["link", "https://example.org/#v=1&rate=250"]);
+    let line = |key: &str| {
+        text.lines().find(|line| line.get(2..).is_some_and(|l| l.starts_with(&format!("{key} "))))
+    };
+    assert!(line("rate").is_some_and(|line| line.starts_with('*') && line.contains("250")));
+    assert!(line("gpu").is_some_and(|line| line.starts_with(' ') && line.contains("h100")));
+}
+
+#[test]
+fn json_goes_out_and_in() {
+    let text = printed(&["link", "--json", "rate=33", "tpot=50"]);
+    let path = file("scenario.json", &text);
+    for arguments in [&["link", "--json", &path][..], &["link", "--json", "--json-file", &path]] {
+        assert_eq!(printed(arguments), text);
+    }
+    assert_eq!(json(&["link", "--json", &path, "rate=34"])["rate"], 34);
+    assert_eq!(
+        printed(&["link", "--preset", "qwen2.5-7b-h100", "rate=5"]),
+        printed(&["link", "rate=5"])
+    );
+}
+
+#[test]
+fn what_a_link_leaves_open_is_told() {
+    let output = headroom(&["link", "#v=1&rate=250&colour=red"]).assert().success();
+    let notes = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(notes.contains("colour"), "{notes}");
+    // A value that cannot be used: the explanation stands, the exit code says so.
+    let output = headroom(&["link", "#v=1&rate=fast"]).assert().code(2);
+    assert!(String::from_utf8_lossy(&output.get_output().stderr).contains("fast"));
+    headroom(&["plan", "#v=1&rate=fast"]).assert().code(2);
+}
