@@ -430,7 +430,8 @@ fn progress_pill(done: u32, total: u32) -> Pill {
 }
 
 fn size_of(hero: &str) -> Size {
-    match hero.chars().filter(|c| *c != NARROW_SPACE).count() {
+    // The sign of a closed form hangs beside the number and takes no room.
+    match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
         ..=2 => Size::Number,
         3..=5 => Size::Wide,
         _ => Size::Widest,
