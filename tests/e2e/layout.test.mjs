@@ -48,10 +48,7 @@ function faults() {
   const named = (element) =>
     `${element.tagName.toLowerCase()}.${element.className} “${element.textContent.trim().slice(0, 40)}”`;
   const isShown = (element) => {
-    if (element.closest("[hidden], .hidden-but-read, .skip, [data-open=false].side, noscript")) {
-      // A phone's sheet is never closed: at its lowest stop it shows one control.
-      if (!element.closest("[data-last=true]")) return false;
-    }
+    if (element.closest("[hidden], .hidden-but-read, .skip, noscript")) return false;
     const { width, height } = element.getBoundingClientRect();
     return element.checkVisibility({ visibilityProperty: true }) && width > 1 && height > 1;
   };
