@@ -387,7 +387,11 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
     match (field(key), key) {
         (_, "model") => crate::names::model(value),
         (_, "gpu") => crate::names::gpu(value),
-        (Some(field), _) => format!("{} {value}", field.label),
+        (Some(field), _) => {
+            let shown = quantity::parse(value, field.quantity)
+                .map_or_else(|_| value.to_owned(), |number| quantity::format(number, field.quantity));
+            format!("{} {shown}", field.label)
+        }
         (None, _) => format!("{key} {value}"),
     }
 }
@@ -481,9 +485,9 @@ pub(crate) fn arrivals_summary(pattern: &str, has_spread: bool) -> String {
     format!("{pattern}, {lengths}")
 }
 
-/// “8,192 tokens, 256 sequences”.
+/// “8,192 tokens, 256 at once”.
 pub(crate) fn engine_summary(budget: u64, sequences: u64) -> String {
-    format!("{} tokens, {} sequences", count(budget), count(sequences))
+    format!("{} tokens, {} at once", count(budget), count(sequences))
 }
 
 /// “8 runs, not calibrated”.
