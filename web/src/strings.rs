@@ -388,8 +388,10 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
         (_, "model") => crate::names::model(value),
         (_, "gpu") => crate::names::gpu(value),
         (Some(field), _) => {
-            let shown = quantity::parse(value, field.quantity)
-                .map_or_else(|_| value.to_owned(), |number| quantity::format(number, field.quantity));
+            let shown = quantity::parse(value, field.quantity).map_or_else(
+                |_| value.to_owned(),
+                |number| quantity::format(number, field.quantity),
+            );
             format!("{} {shown}", field.label)
         }
         (None, _) => format!("{key} {value}"),
