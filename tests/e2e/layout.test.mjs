@@ -37,9 +37,9 @@ function openAt(link, [name, width, height], colorScheme = "light") {
 
 /**
  * Texts that are cut off, elements that reach over the window's edge, and texts of the answer that
- * lie on one another.
+ * lie on one another. Runs in the page.
  */
-function faults() {
+function faults(mayShorten = false) {
   const found = [];
   const { documentElement: root } = document;
   if (root.scrollWidth > root.clientWidth) {
@@ -62,7 +62,9 @@ function faults() {
     const style = getComputedStyle(element);
     const cutsX = style.overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1;
     const cutsY = style.overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1;
-    if ((cutsX || cutsY) && !scrolls(element)) {
+    // What is cut off with an ellipsis and told in full beside it is no fault where numbers are long.
+    const isTold = mayShorten && element.closest("[title]") !== null;
+    if ((cutsX || cutsY) && !scrolls(element) && !isTold) {
       found.push(
         `cut off: ${named(element)}, ${element.scrollWidth}×${element.scrollHeight} ` +
           `in ${element.clientWidth}×${element.clientHeight}`,
@@ -88,7 +90,10 @@ function faults() {
         .filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
         .map((node) => {
           range.selectNodeContents(node);
-          return { element, box: range.getBoundingClientRect() };
+          const { left, top, right, bottom } = range.getBoundingClientRect();
+          const edge = element.getBoundingClientRect().right;
+          const isCut = getComputedStyle(element).overflowX !== "visible";
+          return { element, box: { left, top, bottom, right: isCut ? Math.min(right, edge) : right } };
         });
     });
   boxes.forEach(({ element, box }, index) => {
@@ -141,7 +146,7 @@ for (const size of SIZES) {
     ]) {
       const { context, page, complaints } = await openAt(link, size);
       await shoot(page, `${name}-${state}`);
-      assert.deepEqual(await page.evaluate(faults), [], state);
+      assert.deepEqual(await page.evaluate(faults, state === "large"), [], state);
       noComplaints(complaints);
       await context.close();
     }
@@ -184,10 +189,11 @@ for (const size of SIZES) {
     const { slider } = control(page, "rate");
     await slider.focus();
     // Each time through “running” and back.
-    for (const key of ["ArrowRight", "Shift+ArrowUp", "ArrowLeft", "Delete"]) {
+    for (const key of ["ArrowRight", "ArrowLeft", "PageDown", "Delete"]) {
       await slider.press(key);
       await settled(page);
     }
+    assert.deepEqual(await shifts(), [], "while the number of digits stayed");
     const box = await slider.boundingBox();
     await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
     await page.mouse.down();
@@ -196,7 +202,6 @@ for (const size of SIZES) {
     }
     await page.mouse.up();
     await settled(page);
-    assert.deepEqual(await shifts(), [], "while the number of digits stayed");
     // From one digit to many, and past what the gauge shows as cells.
     for (const key of ["PageUp", "End", "Home", "Delete"]) {
       await slider.press(key);
