@@ -215,6 +215,29 @@ for (const size of SIZES) {
   });
 }
 
+test("a phone's sheet at its lowest stop always shows one control", async () => {
+  const { context, page, complaints } = await openAt("", ["phone", 390, 844]);
+  const visible = page.locator(".side .control:visible");
+  const openSheet = async (is) => {
+    const button = page.locator(".sheet-foot button");
+    if ((await button.getAttribute("aria-expanded")) !== String(is)) await button.click();
+    await page.locator(`.side[data-stop=${is ? "full" : "peek"}]`).waitFor();
+  };
+  assert.equal(await visible.getAttribute("id"), "control-rate");
+  for (const [id, shown] of [["tpot", "tpot"], ["requests", "rate"], ["headroom", "headroom"]]) {
+    await openSheet(true);
+    const fold = page.locator(".fold-button", { hasText: "Accuracy" });
+    if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+    await control(page, id).slider.press("ArrowRight");
+    await openSheet(false);
+    assert.equal(await visible.count(), 1, `after ${id}`);
+    assert.equal(await visible.getAttribute("id"), `control-${shown}`);
+  }
+  await settled(page);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("at 400 % zoom of 1280 × 1024 the page reflows without a sideways scroll", async () => {
   const { context, page, complaints } = await openAt("", ["zoomed", 320, 256]);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
