@@ -2,7 +2,8 @@
 //
 // HEADROOM_URL       where the site is served
 // HEADROOM_CHROMIUM  the browser's program
-// `cargo xtask test browser` sets both.
+// HEADROOM_CLI       the native program, for comparison
+// `cargo xtask test browser` sets them.
 
 import { chromium } from "playwright-core";
 
@@ -26,9 +27,10 @@ export function launch() {
 
 /**
  * Opens an address of the site in a new page. `complaints` grows with each console error,
- * warning of the security policy, uncaught exception and request that failed.
+ * warning of the security policy, uncaught exception and request that failed. `prepare` gets the
+ * page before it goes anywhere.
  */
-export async function open(browser, path = "", contextOptions = {}) {
+export async function open(browser, path = "", contextOptions = {}, prepare = async () => {}) {
   const context = await browser.newContext(contextOptions);
   const page = await context.newPage();
   const complaints = [];
@@ -43,6 +45,7 @@ export async function open(browser, path = "", contextOptions = {}) {
   page.on("response", (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
   });
+  await prepare(page);
   await page.goto(new URL(path, siteUrl).href);
   return { context, page, complaints };
 }

@@ -1,7 +1,7 @@
 // The page as a person sees it: what the answer says, and when it has come to rest.
 
 import assert from "node:assert/strict";
-import { launch, open as openAddress } from "./browser.mjs";
+import { open as openAddress } from "./browser.mjs";
 
 /** Long enough for a machine that is busy with other things. */
 export const PATIENCE_MS = 60_000;
@@ -9,23 +9,11 @@ export const PATIENCE_MS = 60_000;
 /** The same text with every kind of space as a plain one. */
 export const plain = (text) => (text ?? "").replace(/\s+/gu, " ").trim();
 
-/** Runs `body` with a browser of its own and closes it, whatever happens. */
-export async function withBrowser(body) {
-  const browser = await launch();
-  try {
-    return await body(browser);
-  } finally {
-    await browser.close();
-  }
-}
-
 /** Opens a link of the page and waits for the answer to come to rest. */
 export async function open(browser, link = "", options = {}) {
-  const { runs = 8, ...context } = options;
-  const opened = await openAddress(browser, link && `#${link}`, {
-    viewport: { width: 1440, height: 900 },
-    ...context,
-  });
+  const { runs = 8, prepare, ...context } = options;
+  const shape = { viewport: { width: 1440, height: 900 }, ...context };
+  const opened = await openAddress(browser, link && `#${link}`, shape, prepare);
   opened.page.setDefaultTimeout(PATIENCE_MS);
   await settled(opened.page, runs);
   return opened;
@@ -62,7 +50,7 @@ export async function answer(page) {
   const raw = await page.evaluate(() => {
     const text = (selector) => document.querySelector(`.answer ${selector}`)?.textContent ?? "";
     const facts = [...document.querySelectorAll(".answer .fact")].map((fact) =>
-      [...fact.querySelectorAll("p")].map((line) => line.textContent),
+      [...fact.querySelectorAll("p")].map((line) => line.innerText),
     );
     const remedies = [...document.querySelectorAll(".answer .remedy")].map((remedy) =>
       [...remedy.querySelectorAll("span")].map((cell) => cell.textContent),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use planner::Plan;
+use scenario::Scenario;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
     StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle, workload::Requests,
@@ -167,6 +169,31 @@ fn by_the_oracle() -> u64 {
     fingerprint.value()
 }
 
+/// A whole plan: every number of the answer, by its serialised bits, and of the closed form.
+fn plan_of(link: &str) -> u64 {
+    let mut fingerprint = Fingerprint::default();
+    let Ok(resolved) = Scenario::from_link(link).scenario.resolve() else { return 0 };
+    let mut plan = Plan::new(&resolved);
+    if let Ok(Some(answer)) = planner::run_inline(&mut plan) {
+        fingerprint.bytes(&postcard::to_stdvec(&answer).unwrap_or_default());
+    }
+    let closed_form = planner::closed_form(&resolved);
+    fingerprint.bytes(&postcard::to_stdvec(&closed_form).unwrap_or_default());
+    fingerprint.value()
+}
+
+fn plan_of_the_preset() -> u64 {
+    plan_of("v=1&sim.requests=500&sim.replications=3")
+}
+
+fn plan_of_mixed_traffic() -> u64 {
+    plan_of(
+        "v=1&model=llama-3.1-8b&gpu=a100-sxm-80gb&rate=37&in=lognormal(700,0.8)\
+         &out=lognormal(180,0.6)&arrivals=gamma(0.5)&ttft=2s&share=95%25\
+         &sim.requests=400&sim.replications=2&seed=11",
+    )
+}
+
 /// Every case, in the order of the golden file.
 #[must_use]
 pub fn cases() -> Vec<Case> {
@@ -183,5 +210,7 @@ pub fn cases() -> Vec<Case> {
         Case { name: "replayed_trace", bits: replayed_trace },
         Case { name: "long_run", bits: long_run },
         Case { name: "by_the_oracle", bits: by_the_oracle },
+        Case { name: "plan_of_the_preset", bits: plan_of_the_preset },
+        Case { name: "plan_of_mixed_traffic", bits: plan_of_mixed_traffic },
     ]
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, closed_form};
+use protocol::Question;
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
     url_state::Steps,
-    worker_client::{Client, News, Question},
+    worker_client::{Asked, Client, News},
 };
 
 /// Changes closer together than this count as one drag, in milliseconds.
@@ -95,7 +96,7 @@ pub(crate) struct State {
     /// How far the phone's sheet is open, or the drawer.
     pub(crate) sheet: RwSignal<Sheet>,
     client: StoredValue<Option<Client>, LocalStorage>,
-    asked: StoredValue<Asked>,
+    asked: StoredValue<LastAsked>,
 }
 
 /// How far the controls are open where they don't stand beside the answer.
@@ -111,7 +112,7 @@ pub(crate) enum Sheet {
 
 /// What was asked last, and when.
 #[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+struct LastAsked {
     quick: bool,
     input_ms: f64,
 }
@@ -135,7 +136,7 @@ impl State {
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
             client: StoredValue::new_local(None),
-            asked: StoredValue::new(Asked::default()),
+            asked: StoredValue::new(LastAsked::default()),
         }
     }
 
@@ -183,20 +184,28 @@ impl State {
             return;
         }
         self.asked.update_value(|asked| asked.quick = quick);
-        let question = self.question(quick);
+        let Some(asked) = self.question(quick) else {
+            // The scenario itself says why it has no answer.
+            self.with_client(Client::cancel);
+            self.activity.set(Activity::Idle);
+            return;
+        };
         // A worker that is being replaced keeps its notice; it finds the question when it is ready.
         if !matches!(self.activity.get_untracked(), Activity::Stopped { .. }) {
             self.activity.set(Activity::Running(0, 0));
         }
-        self.with_client(|client| client.ask(question));
+        self.with_client(|client| client.ask(asked));
     }
 
-    fn question(self, quick: bool) -> Question {
-        Question {
-            scenario: self.current.get_untracked(),
-            quick,
-            input_ms: self.asked.with_value(|asked| asked.input_ms),
-        }
+    /// What to ask the worker; none if the scenario does not resolve to numbers.
+    fn question(self, quick: bool) -> Option<Asked> {
+        let resolution = self.resolution.get_untracked();
+        let question = match resolution.outcome.as_ref() {
+            Ok((resolved, _)) => Question::of(resolved)?,
+            Err(_) => return None,
+        };
+        let input_ms = self.asked.with_value(|asked| asked.input_ms);
+        Some(Asked { scenario: resolution.scenario, question, quick, input_ms })
     }
 
     fn with_client(self, then: impl FnOnce(&Client)) {
@@ -221,17 +230,17 @@ impl State {
 
     /// A fresh worker after the last one died twice.
     pub(crate) fn start_again(self) {
-        self.activity.set(Activity::Running(0, 0));
-        let question = self.question(false);
-        self.with_client(|client| client.start_again(question));
+        let asked = self.question(false);
+        self.activity.set(if asked.is_some() { Activity::Running(0, 0) } else { Activity::Idle });
+        self.with_client(|client| client.start_again(asked));
     }
 
     fn hear(self, news: News) {
         match news {
             News::Progress(done, total) => self.activity.set(Activity::Running(done, total)),
-            News::Answer { question, answer, complete } => self.take(question, *answer, complete),
-            News::Refused { question, message } => {
-                if question.scenario == self.current.get_untracked() {
+            News::Answer { asked, answer, complete } => self.take(asked, *answer, complete),
+            News::Refused { asked, message } => {
+                if asked.scenario == self.current.get_untracked() {
                     self.activity.set(Activity::Refused(message));
                 }
             }
@@ -240,14 +249,14 @@ impl State {
             }
             News::Revived => {
                 self.toast.set(Some(crate::strings::REVIVED.to_owned()));
+                self.activity.set(Activity::Idle);
                 self.ask(false);
-                self.activity.set(Activity::Running(0, 0));
             }
         }
     }
 
-    fn take(self, question: Question, answer: PlanAnswer, complete: bool) {
-        let Question { scenario, input_ms, .. } = question;
+    fn take(self, asked: Asked, answer: PlanAnswer, complete: bool) {
+        let Asked { scenario, input_ms, .. } = asked;
         let is_current = scenario == self.current.get_untracked();
         self.answered.set(Some(Arc::new(Answered { scenario, answer, complete, input_ms })));
         if complete && is_current {

@@ -238,14 +238,15 @@ pub(crate) fn close_call(
     )
 }
 
-/// “P99 TTFT”, and “, target 1 s” where there is room.
+/// “P99 TTFT, target 1 s”, and “P99 TTFT” where there is little room.
 pub(crate) fn p99_with_target(name: &str, target_s: f64) -> (String, String) {
-    (format!("P99 {name}"), format!(", target {}", duration(target_s)))
+    (format!("P99 {name}, target {}", duration(target_s)), format!("P99 {name}"))
 }
 
-/// “sets 55 % of step time”.
-pub(crate) fn of_step_time(share: f64) -> String {
-    format!("{} of step time", whole_percent(share))
+/// “55 % of step time”, and “55 % of time” where there is little room.
+pub(crate) fn of_step_time(share: f64) -> (String, String) {
+    let share = whole_percent(share);
+    (format!("{share} of step time"), format!("{share} of time"))
 }
 
 /// “50 of 256”.
@@ -265,19 +266,22 @@ pub(crate) fn requests(n: u64) -> String {
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
 
-/// “5 to 7 GPUs”.
+/// “5 to 7 GPUs”, and “229–235 GPUs” to save room.
 pub(crate) fn gpus(low: u64, high: u64) -> String {
     let noun = if high == 1 { "GPU" } else { "GPUs" };
     if low == high {
         format!("{} {noun}", count(high))
+    } else if high >= 100 {
+        format!("{}–{} {noun}", count(low), count(high))
     } else {
         format!("{} to {} {noun}", count(low), count(high))
     }
 }
 
-/// “22.2 to 23.2”, and “ req/s each” where there is room.
+/// “22.2 to 23.2 req/s each”, and “22.2 to 23.2” where there is little room.
 pub(crate) fn one_holds(low: f64, high: f64) -> (String, String) {
-    (quantity::range(low, high), format!("{NARROW_SPACE}req/s each"))
+    let range = quantity::range(low, high);
+    (format!("{range}{NARROW_SPACE}req/s each"), range)
 }
 
 /// “not calibrated; 8 runs”.
@@ -331,11 +335,9 @@ pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
     }
 }
 
-/// Why there is nothing new. The first line of a panic only says where; the details keep it.
+/// Why there is nothing new.
 pub(crate) fn stopped_because(message: &str) -> String {
-    let why = message.lines().find(|line| !line.starts_with("panicked at "));
-    let message = why.or(message.lines().next()).unwrap_or_default().trim();
-    let message = message.trim_end_matches(['.', ':']);
+    let message = message.lines().next().unwrap_or_default().trim();
     let mut short: String = message.chars().take(140).collect();
     if message.chars().nth(140).is_some() {
         short.push('…');
@@ -385,7 +387,13 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
     match (field(key), key) {
         (_, "model") => crate::names::model(value),
         (_, "gpu") => crate::names::gpu(value),
-        (Some(field), _) => format!("{} {value}", field.label),
+        (Some(field), _) => {
+            let shown = quantity::parse(value, field.quantity).map_or_else(
+                |_| value.to_owned(),
+                |number| quantity::format(number, field.quantity),
+            );
+            format!("{} {shown}", field.label)
+        }
         (None, _) => format!("{key} {value}"),
     }
 }
@@ -479,9 +487,9 @@ pub(crate) fn arrivals_summary(pattern: &str, has_spread: bool) -> String {
     format!("{pattern}, {lengths}")
 }
 
-/// “8,192 tokens, 256 sequences”.
+/// “8,192 tokens, 256 at once”.
 pub(crate) fn engine_summary(budget: u64, sequences: u64) -> String {
-    format!("{} tokens, {} sequences", count(budget), count(sequences))
+    format!("{} tokens, {} at once", count(budget), count(sequences))
 }
 
 /// “8 runs, not calibrated”.
@@ -506,26 +514,3 @@ pub(crate) fn picker_label(key: &str) -> String {
 pub(crate) const THEME_SYSTEM: &str = "system";
 pub(crate) const THEME_LIGHT: &str = "light";
 pub(crate) const THEME_DARK: &str = "dark";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stop_says_why_rather_than_where() {
-        let why = |message| stopped_because(message);
-        assert_eq!(
-            why("panicked at src/main.rs:87:45:\nindex out of bounds"),
-            "The calculation stopped: index out of bounds. Your settings are kept."
-        );
-        assert_eq!(
-            why("panicked at src/main.rs:87:45:"),
-            "The calculation stopped: panicked at src/main.rs:87:45. Your settings are kept."
-        );
-        assert_eq!(
-            why("the worker has not answered for 10 seconds"),
-            "The calculation stopped: the worker has not answered for 10 seconds. \
-             Your settings are kept."
-        );
-    }
-}

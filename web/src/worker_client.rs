@@ -6,7 +6,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::PlanAnswer;
-use protocol::{BUILD_ID, FromWorker, PROTOCOL, ToWorker};
+use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
 use scenario::Scenario;
 use wasm_bindgen::{JsCast, prelude::Closure};
 use web_sys::{Event, MessageEvent, Worker};
@@ -24,9 +24,11 @@ const PATIENCE_MS: f64 = 60_000.0;
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Question {
+pub(crate) struct Asked {
     /// The scenario.
     pub(crate) scenario: Scenario,
+    /// Its numbers.
+    pub(crate) question: Question,
     /// One replication only.
     pub(crate) quick: bool,
     /// When the person made the change, for measuring.
@@ -39,9 +41,9 @@ pub(crate) enum News {
     /// Jobs done of jobs in all.
     Progress(u32, u32),
     /// An answer to this question; `complete` is false while it will still narrow.
-    Answer { question: Question, answer: Box<PlanAnswer>, complete: bool },
+    Answer { asked: Asked, answer: Box<PlanAnswer>, complete: bool },
     /// The scenario cannot be simulated.
-    Refused { question: Question, message: String },
+    Refused { asked: Asked, message: String },
     /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
     Died { message: String, waits: bool },
     /// A fresh worker took over by itself.
@@ -60,8 +62,8 @@ struct Inner {
     link: Option<Link>,
     ready: bool,
     generation: u64,
-    flight: Option<(u64, Question)>,
-    waiting: Option<Question>,
+    flight: Option<(u64, Asked)>,
+    waiting: Option<Asked>,
     last_sign_ms: f64,
     last_look_ms: f64,
     deaths_ms: Vec<f64>,
@@ -101,16 +103,16 @@ impl Client {
     /// Asks. While a quick question is under way another quick one waits for it, so that a drag
     /// always shows something and the worker is never more than one question behind; everything
     /// else is replaced at once.
-    pub(crate) fn ask(&self, question: Question) {
+    pub(crate) fn ask(&self, asked: Asked) {
         let waits = {
             let inner = self.inner.borrow();
             let behind = inner.flight.as_ref().is_some_and(|(_, flying)| flying.quick);
-            !inner.ready || (question.quick && behind)
+            !inner.ready || (asked.quick && behind)
         };
         if waits {
-            self.inner.borrow_mut().waiting = Some(question);
+            self.inner.borrow_mut().waiting = Some(asked);
         } else {
-            self.send(question);
+            self.send(asked);
         }
     }
 
@@ -127,28 +129,28 @@ impl Client {
     }
 
     /// The person asked for a fresh worker.
-    pub(crate) fn start_again(&self, question: Question) {
+    pub(crate) fn start_again(&self, asked: Option<Asked>) {
         {
             let mut inner = self.inner.borrow_mut();
             inner.deaths_ms.clear();
             inner.halted = false;
             inner.flight = None;
-            inner.waiting = Some(question);
+            inner.waiting = asked;
         }
         self.spawn();
     }
 
-    fn send(&self, question: Question) {
+    fn send(&self, asked: Asked) {
         let generation = {
             let mut inner = self.inner.borrow_mut();
             inner.generation += 1;
             inner.waiting = None;
             inner.last_sign_ms = now_ms();
-            inner.flight = Some((inner.generation, question.clone()));
+            inner.flight = Some((inner.generation, asked.clone()));
             inner.generation
         };
-        let Question { scenario, quick, .. } = question;
-        self.post(&ToWorker::Plan { generation, scenario: Box::new(scenario), quick });
+        let Asked { question, quick, .. } = asked;
+        self.post(&ToWorker::Plan { generation, question: Box::new(question), quick });
     }
 
     fn post(&self, message: &ToWorker) {
@@ -214,22 +216,22 @@ impl Client {
                 }
             }
             FromWorker::Answer { generation, answer, complete } => {
-                if let Some(question) = self.flying(generation) {
+                if let Some(asked) = self.flying(generation) {
                     self.land(complete);
-                    (self.tell)(News::Answer { question, answer, complete });
+                    (self.tell)(News::Answer { asked, answer, complete });
                 }
             }
             FromWorker::Refused { generation, message } => {
-                if let Some(question) = self.flying(generation) {
+                if let Some(asked) = self.flying(generation) {
                     self.land(true);
-                    (self.tell)(News::Refused { question, message });
+                    (self.tell)(News::Refused { asked, message });
                 }
             }
         }
     }
 
     /// The question of this generation, unless it is an old one.
-    fn flying(&self, generation: u64) -> Option<Question> {
+    fn flying(&self, generation: u64) -> Option<Asked> {
         let inner = self.inner.borrow();
         inner.flight.as_ref().filter(|(flying, _)| *flying == generation).map(|(_, q)| q.clone())
     }
@@ -244,8 +246,8 @@ impl Client {
             inner.flight = None;
             inner.waiting.take()
         };
-        if let Some(question) = next {
-            self.send(question);
+        if let Some(asked) = next {
+            self.send(asked);
         }
     }
 
@@ -267,8 +269,8 @@ impl Client {
         if revived {
             (self.tell)(News::Revived);
         }
-        if let Some(question) = next {
-            self.send(question);
+        if let Some(asked) = next {
+            self.send(asked);
         }
     }
 
@@ -299,8 +301,8 @@ impl Client {
             }
             let now = now_ms();
             inner.ready = false;
-            if let Some((_, question)) = inner.flight.take() {
-                inner.waiting.get_or_insert(question);
+            if let Some((_, asked)) = inner.flight.take() {
+                inner.waiting.get_or_insert(asked);
             }
             inner.deaths_ms.retain(|then| now - then < PATIENCE_MS);
             inner.deaths_ms.push(now);

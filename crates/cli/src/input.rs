@@ -1,8 +1,8 @@
 //! From what was typed to a scenario.
 
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
-use scenario::{Notice, NoticeKind, Parsed, Scenario};
+use scenario::{Notice, NoticeKind, Parsed, Scenario, ScenarioError};
 
 use crate::{
     args::{Preset, ScenarioArgs},
@@ -47,7 +47,7 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
     for word in &words {
         if let Word::Setting(key, value) = word {
             let notices = scenario.set(key, value).map_err(|notice| refused(&notice))?;
-            tell(&notices);
+            as_written(&notices)?;
         }
     }
     Ok(scenario)
@@ -68,7 +68,7 @@ fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Scenario, Failure> {
     }
     for word in words {
         match word {
-            Word::Link(link) => bases.push(("a link".to_owned(), Scenario::from_link(link))),
+            Word::Link(link) => bases.push(("a link".to_owned(), usable(link)?)),
             Word::File(path) => bases.push((path.display().to_string(), read_json(path)?)),
             Word::Setting(..) => {}
         }
@@ -79,23 +79,36 @@ fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Scenario, Failure> {
         )));
     }
     let Some((_, parsed)) = bases.pop() else { return Ok(Scenario::preset()) };
-    taken(parsed)
-}
-
-/// A scenario whose values could all be used. A link that is opened by the page may lose a setting
-/// with a notice; a script must not compute with a default in its place.
-fn taken(parsed: Parsed) -> Result<Scenario, Failure> {
-    if let Some(notice) = parsed.notices.iter().find(|n| n.kind == NoticeKind::Invalid) {
-        return Err(refused(notice));
-    }
     tell(&parsed.notices);
     Ok(parsed.scenario)
 }
 
+/// The scenario of a link, whose values could all be used. The page may open a link with a default
+/// in the place of a value that it cannot read; a script must not compute with one. A value out of
+/// range is moved into it, as the page does: every link that ever worked works.
+fn usable(link: &str) -> Result<Parsed, Failure> {
+    let parsed = Scenario::from_link(link);
+    match parsed.notices.iter().find(|notice| notice.kind == NoticeKind::Invalid) {
+        Some(notice) => Err(refused(notice)),
+        None => Ok(parsed),
+    }
+}
+
+/// What is typed or kept in a file is taken as written or refused, never moved into range.
+fn as_written(notices: &[Notice]) -> Result<(), Failure> {
+    let clamped = notices.iter().find(|notice| notice.kind == NoticeKind::Clamped);
+    clamped.map_or(Ok(()), |notice| Err(refused(notice)))
+}
+
 fn read_json(path: &Path) -> Result<Parsed, Failure> {
     let text = read_text(path)?;
-    Scenario::from_json(&text)
-        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+    let in_file = |message: &dyn Display| Failure::input(format!("{}: {message}", path.display()));
+    let parsed = Scenario::from_json(&text).map_err(|error| match error {
+        ScenarioError::Setting(notice) => in_file(&refused(&notice)),
+        other => in_file(&other),
+    })?;
+    as_written(&parsed.notices).map_err(|failure| in_file(&failure))?;
+    Ok(parsed)
 }
 
 /// Read a text file.
@@ -126,12 +139,25 @@ pub(crate) fn has_settings(args: &ScenarioArgs) -> bool {
 /// Tell of what was not taken as written.
 pub(crate) fn tell(notices: &[Notice]) {
     for notice in notices {
-        output::note(&notice.message);
+        output::note(&named(notice, &notice.message));
     }
 }
 
+/// The notice as an error. Nothing goes on, so what would be used instead is left out.
 fn refused(notice: &Notice) -> Failure {
-    Failure::input(notice.message.clone())
+    let instead = ["Still using ", "Using ", "The setting is as it was"];
+    let end = instead.iter().filter_map(|words| notice.message.rfind(words)).min();
+    let message = notice.message.get(..end.unwrap_or(notice.message.len()));
+    Failure::input(named(notice, message.unwrap_or_default().trim_end()))
+}
+
+/// The message with the setting and its value in front, where it does not name the value itself.
+fn named(notice: &Notice, message: &str) -> String {
+    let is_named = message.contains(&format!("“{}”", notice.value));
+    if is_named || notice.key.is_empty() || notice.value.is_empty() {
+        return message.to_owned();
+    }
+    format!("{}={}: {message}", notice.key, notice.value)
 }
 
 /// A path that is a folder gives an unclear error on some systems; name it early.

@@ -3,10 +3,16 @@
 //! Both sides come from one build, so the payload is positional (postcard). What can go wrong is a
 //! browser that kept an old worker file beside a new page: every message therefore starts with the
 //! protocol number, and the worker's first message names the build that it belongs to.
+//!
+//! The page has looked up all names before it asks: what crosses are plain numbers, so that the
+//! worker needs neither the catalogue nor the reader of what people type.
+
+mod question;
 
 use planner::PlanAnswer;
-use scenario::Scenario;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+pub use question::Question;
 
 /// Changes with every change of a message.
 pub const PROTOCOL: u32 = 1;
@@ -20,12 +26,12 @@ pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
 /// What the page asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// Answer this scenario. A newer generation replaces whatever is running.
+    /// Answer this question. A newer generation replaces whatever is running.
     Plan {
         /// Grows with every request of the page; comes back with every message about it.
         generation: u64,
         /// The question.
-        scenario: Box<Scenario>,
+        question: Box<Question>,
         /// One replication only: enough while a slider is being dragged.
         quick: bool,
     },
@@ -127,12 +133,16 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProtocolError> {
 
 #[cfg(test)]
 mod tests {
+    use scenario::Scenario;
+
     use super::*;
 
     #[test]
     fn a_question_comes_through_whole() {
-        let sent =
-            ToWorker::Plan { generation: 7, scenario: Box::new(Scenario::preset()), quick: true };
+        let resolved = Scenario::preset().resolve().unwrap();
+        let question = Question::of(&resolved).unwrap();
+        assert_eq!(question.resolved().setup, resolved.setup);
+        let sent = ToWorker::Plan { generation: 7, question: Box::new(question), quick: true };
         let bytes = encode(&sent).unwrap();
         assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
     }

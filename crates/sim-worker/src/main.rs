@@ -41,7 +41,7 @@ impl Loop {
         let bytes = Uint8Array::new(&event.data()).to_vec();
         let mut session = self.session.borrow_mut();
         match protocol::decode::<ToWorker>(&bytes) {
-            Ok(message) => session.receive(message, &mut |news| self.post(&news)),
+            Ok(message) => session.receive(message),
             Err(error) => self.post(&FromWorker::Panicked { message: error.to_string() }),
         }
         if session.is_busy() {

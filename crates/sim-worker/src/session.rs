@@ -38,19 +38,11 @@ struct Task {
 impl Session {
     /// Takes a message. A plan replaces whatever is running; a cancel for another generation is
     /// late and ignored.
-    pub(crate) fn receive(&mut self, message: ToWorker, post: &mut dyn FnMut(FromWorker)) {
+    pub(crate) fn receive(&mut self, message: ToWorker) {
         match message {
-            ToWorker::Plan { generation, scenario, quick } => {
-                self.task = None;
-                match scenario.resolve() {
-                    Ok(resolved) => {
-                        let plan = if quick { Plan::quick } else { Plan::new };
-                        self.task = Some(Task::new(generation, plan(&resolved)));
-                    }
-                    Err(error) => {
-                        post(FromWorker::Refused { generation, message: error.to_string() });
-                    }
-                }
+            ToWorker::Plan { generation, question, quick } => {
+                let plan = if quick { Plan::quick } else { Plan::new };
+                self.task = Some(Task::new(generation, plan(&question.resolved())));
             }
             ToWorker::Cancel { generation } => {
                 if self.task.as_ref().is_some_and(|task| task.generation == generation) {
@@ -155,5 +147,89 @@ impl Task {
     fn progress(&self) -> FromWorker {
         let (done, total) = self.plan.progress();
         FromWorker::Progress { generation: self.generation, done, total }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use protocol::Question;
+    use scenario::Scenario;
+
+    use super::*;
+
+    fn plan(generation: u64, quick: bool) -> ToWorker {
+        let mut scenario = Scenario::preset();
+        scenario.sim.requests = 200;
+        scenario.sim.replications = 4;
+        let question = Question::of(&scenario.resolve().unwrap()).unwrap();
+        ToWorker::Plan { generation, question: Box::new(question), quick }
+    }
+
+    /// Works until there is nothing left to do; each look at the clock takes a millisecond.
+    fn work_out(session: &mut Session) -> (Vec<FromWorker>, u32) {
+        let (mut news, mut slices) = (Vec::new(), 0);
+        let now = Cell::new(0.0);
+        let clock = || {
+            now.set(now.get() + 1.0);
+            now.get()
+        };
+        while session.is_busy() {
+            session.work(&clock, &mut |message| news.push(message));
+            slices += 1;
+        }
+        (news, slices)
+    }
+
+    fn answers(news: &[FromWorker]) -> Vec<(u64, bool, u32)> {
+        let told = |message: &FromWorker| match message {
+            FromWorker::Answer { generation, answer, complete } => {
+                Some((*generation, *complete, answer.replications))
+            }
+            _ => None,
+        };
+        news.iter().filter_map(told).collect()
+    }
+
+    #[test]
+    fn a_plan_is_answered_early_and_then_for_good() {
+        let mut session = Session::default();
+        session.receive(plan(3, false));
+        let (news, slices) = work_out(&mut session);
+        assert_eq!(answers(&news), [(3, false, 1), (3, true, 4)]);
+        assert!(slices > 10, "{slices} slices: others get a word in");
+        assert!(news.iter().any(|message| matches!(message, FromWorker::Progress { .. })));
+    }
+
+    #[test]
+    fn a_quick_plan_is_answered_once() {
+        let mut session = Session::default();
+        session.receive(plan(4, true));
+        let (news, _) = work_out(&mut session);
+        assert_eq!(answers(&news), [(4, true, 1)]);
+    }
+
+    #[test]
+    fn a_newer_plan_replaces_the_one_at_work() {
+        let mut session = Session::default();
+        session.receive(plan(1, false));
+        let now = Cell::new(0.0);
+        let clock = || now.replace(now.get() + SLICE_MS);
+        session.work(&clock, &mut |_| {});
+        assert!(session.is_busy());
+        session.receive(plan(2, true));
+        let (news, _) = work_out(&mut session);
+        assert_eq!(answers(&news), [(2, true, 1)]);
+    }
+
+    #[test]
+    fn only_the_present_plan_can_be_cancelled() {
+        let mut session = Session::default();
+        session.receive(plan(5, true));
+        session.receive(ToWorker::Cancel { generation: 4 });
+        assert!(session.is_busy());
+        session.receive(ToWorker::Cancel { generation: 5 });
+        assert!(!session.is_busy());
     }
 }

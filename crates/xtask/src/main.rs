@@ -9,9 +9,11 @@
     reason = "the bans keep the simulation deterministic; this program measures elapsed time"
 )]
 
+mod bench;
 mod build;
 mod hash;
 mod html;
+mod parity;
 mod process;
 mod serve;
 mod setup;
@@ -34,6 +36,7 @@ Commands:
   build                           build the optimised static site in dist/
   serve [--port N] [--no-build]   build the site and serve it on 127.0.0.1 (port 8080 by default)
   test [STAGE...]                 run all tests, or only the named stages
+  bench                           time the simulator: native, WASM, and a reference in Python
   size                            check the built site against its size budget
   help                            show this text
 
@@ -49,6 +52,7 @@ enum Task {
     Serve { port: Option<u16>, build: bool },
     Test(Vec<&'static Stage>),
     Size,
+    Bench,
 }
 
 fn main() -> ExitCode {
@@ -81,6 +85,7 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Serve { port, build } => serve::run(&workspace, port, build),
         Task::Test(stages) => test::run(&workspace, &stages),
         Task::Size => size::run(&workspace),
+        Task::Bench => bench::run(&workspace),
     }
 }
 
@@ -97,12 +102,13 @@ fn parse(arguments: &[String]) -> Result<Task, String> {
         "setup" => alone(Task::Setup),
         "build" => alone(Task::Build),
         "size" => alone(Task::Size),
+        "bench" => alone(Task::Bench),
         "serve" => parse_serve(rest),
         "test" => {
             rest.iter().map(|name| parse_stage(name)).collect::<Result<_, _>>().map(Task::Test)
         }
         _ => Err(format!(
-            "unknown command `{command}`; valid are: setup, build, serve, test, size, help."
+            "unknown command `{command}`; valid are: setup, build, serve, test, size, bench, help."
         )),
     }
 }

@@ -3,7 +3,7 @@
 use crate::process::{cargo, run as run_process};
 use crate::serve::Site;
 use crate::workspace::{Workspace, entries};
-use crate::{build, setup, size};
+use crate::{build, parity, setup, size};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,8 +11,8 @@ use std::time::Instant;
 
 /// The crates that only exist in a browser.
 const BROWSER_CRATES: [&str; 2] = ["web", "sim-worker"];
-/// A browser test that hangs must end before the run that waits for it.
-const BROWSER_TEST_LIMIT_MS: u32 = 180_000;
+/// A file of browser tests that hangs must end before the run that waits for it.
+const BROWSER_TEST_LIMIT_MS: u32 = 600_000;
 
 /// A part of the tests that can be run alone.
 pub(crate) struct Stage {
@@ -41,6 +41,11 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage { name: "clippy-wasm", what: "nor in page and worker", run: clippy_wasm },
     Stage { name: "doc", what: "the documentation builds, its links resolve", run: doc },
     Stage { name: "native", what: "unit, property and integration tests", run: native },
+    Stage {
+        name: "parity",
+        what: "the same bits natively, in Node and Chromium",
+        run: parity::run,
+    },
     Stage { name: "build", what: "the site builds", run: build::run },
     Stage { name: "size", what: "it is within its size budget", run: built_size },
     Stage { name: "browser", what: "it works in a real browser", run: browser },
@@ -119,16 +124,30 @@ fn browser(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace, setup::FOR_BROWSER_TESTS)?;
     build::run(workspace)?;
     let chromium = setup::find_browser()?.context("Chromium is missing")?;
+    let cli = native_program(workspace)?;
     let site = Site::start(&workspace.dist(), 0)?;
     let mut command = Command::new("node");
     command
-        .args(["--test", "--test-reporter=spec"])
+        // One file after another: what is measured must not share the machine.
+        .args(["--test", "--test-reporter=spec", "--test-concurrency=1"])
         .arg(format!("--test-timeout={BROWSER_TEST_LIMIT_MS}"))
         .args(browser_tests(workspace)?)
         .current_dir(workspace.root())
         .env("HEADROOM_URL", site.address())
-        .env("HEADROOM_CHROMIUM", chromium);
+        .env("HEADROOM_CHROMIUM", chromium)
+        .env("HEADROOM_CLI", cli);
     run_process(&mut command)
+}
+
+/// Builds the command line, with which the page is compared, as the native tests do.
+fn native_program(workspace: &Workspace) -> Result<PathBuf> {
+    run_process(cargo_here(workspace).args(["build", "--profile", "test", "-p", "cli"]))?;
+    let name = format!("headroom{}", std::env::consts::EXE_SUFFIX);
+    let program = workspace.target().join("debug").join(name);
+    if !program.is_file() {
+        bail!("the build left no {}", program.display());
+    }
+    Ok(program)
 }
 
 fn browser_tests(workspace: &Workspace) -> Result<Vec<PathBuf>> {

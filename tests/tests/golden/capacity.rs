@@ -1,5 +1,7 @@
 //! The published capacity search, written out independently of the planner.
 
+use planner::{Plan, Verdict};
+use scenario::Scenario;
 use sim_core::Setup;
 
 use super::reference::{Reference, run, with_rate, with_weight_bytes};
@@ -22,6 +24,21 @@ fn one_gpu_sustains_the_published_rate_and_the_fleet_follows() {
     assert_eq!(format!("{capacity:.1}"), "22.6");
     assert_eq!((100.0 / capacity).ceil(), 5.0);
     assert_eq!((100.0 / capacity * 1.25).ceil(), 6.0);
+}
+
+/// The planner's own search on the same arrivals, from the preset that the page opens with.
+#[test]
+fn the_planner_finds_the_published_capacity_and_fleet() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    let mut plan = Plan::replaying(&resolved, Reference::named("rate1").trace(), 1.0);
+    let answer = planner::run_inline(&mut plan).expect("valid set-ups").expect("an answer");
+    let capacity = answer.capacity_per_s.expect("the target can be met");
+    assert_eq!(format!("{:.1}", capacity.value), "22.6");
+    let Verdict::Sized(fleet) = answer.verdict else { panic!("{:?}", answer.verdict) };
+    assert_eq!((fleet.without_headroom, fleet.with_headroom), (5, 6));
+    // The bracket of the independent search: its last step is 39 / 2¹² wide.
+    let bisected = capacity_per_s(&Reference::named("rate1").setup(1.0));
+    assert!((capacity.value - bisected).abs() < 39.0 / 4096.0 + 5e-4 * bisected, "{bisected}");
 }
 
 /// INT4 weights read a third of the bytes, but near saturation every step also holds a prompt, and

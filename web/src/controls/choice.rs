@@ -1,13 +1,20 @@
 //! A choice of few: real radios, drawn as one box.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use scenario::{Notice, Scenario};
 
 use crate::state::State;
 
+/// Tells the value in force. Boxed, so that the component is compiled once.
+pub(crate) type Current = Box<dyn Fn(&Scenario) -> String + Send + Sync>;
+/// Takes a value in.
+pub(crate) type Put = Rc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice>>;
+
 /// Radios for a setting. `options` are labels and values; `current` tells the value in force.
 #[component]
-pub(crate) fn Choice<C, P>(
+pub(crate) fn Choice(
     /// Unique in the page.
     id: &'static str,
     /// What is chosen.
@@ -15,23 +22,20 @@ pub(crate) fn Choice<C, P>(
     /// Labels and values.
     options: Vec<(String, String)>,
     /// The value in force.
-    current: C,
+    current: Current,
     /// Takes a value in.
-    put: P,
+    put: Put,
     /// Whether the box has a row of its own.
     #[prop(optional)]
     wide: bool,
-) -> impl IntoView
-where
-    C: Fn(&Scenario) -> String + Copy + Send + Sync + 'static,
-    P: Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Copy + 'static,
-{
+) -> impl IntoView {
     let state = expect_context::<State>();
-    let chosen = Memo::new(move |_| state.current.with(current));
+    let chosen = Memo::new(move |_| state.current.with(|scenario| current(scenario)));
     let radios = options
         .into_iter()
-        .map(|(text, value)| {
+        .map(move |(text, value)| {
             let wanted = value.clone();
+            let put = Rc::clone(&put);
             let on_change = move |_| {
                 state.last_control.set(id);
                 let mut scenario = state.scenario.get_untracked();

@@ -6,26 +6,23 @@ use crate::{icons::Icon, state::State};
 
 /// A folded group; the row says what is in force.
 #[component]
-pub(crate) fn Fold<S>(
+pub(crate) fn Fold(
     /// Unique in the page.
     id: &'static str,
     /// Name of the group.
     name: &'static str,
     /// What is in force, in a few words.
-    summary: S,
+    summary: fn(&scenario::Scenario) -> String,
     /// Whether something in it was changed.
     changed: Memo<bool>,
     /// Whether it begins open.
     #[prop(optional)]
     open: bool,
     children: Children,
-) -> impl IntoView
-where
-    S: Fn(&scenario::Scenario) -> String + Send + Sync + 'static,
-{
+) -> impl IntoView {
     let state = expect_context::<State>();
     let is_open = RwSignal::new(open);
-    let summary = Memo::new(move |_| state.current.with(&summary));
+    let summary = Memo::new(move |_| state.current.with(summary));
     let body_id = format!("fold-{id}");
     view! {
         <div class="fold">

@@ -3,7 +3,7 @@
 use leptos::{ev::KeyboardEvent, prelude::*};
 
 use super::{entry::Entry, slider::key_step};
-use crate::settings::Dial;
+use crate::{settings::Dial, state::State};
 
 /// A field for one dial. `described_by` names the element with the help.
 #[component]
@@ -12,12 +12,21 @@ pub(crate) fn NumberField(
     entry: Entry,
     described_by: String,
 ) -> impl IntoView {
+    let state = expect_context::<State>();
     let label = match dial.spoken_unit {
         "" => dial.label().to_owned(),
         unit => format!("{}, {unit}", dial.label()),
     };
     // The longest units leave no room for the number in the usual box.
     let is_wide = dial.unit().len() > 7;
+    // Where nobody gave a number the catalogue's is in force.
+    let in_force = move || {
+        state.resolution.with(|resolution| {
+            let (resolved, _) = resolution.outcome.as_ref().as_ref().ok()?;
+            let entry = resolved.ledger.0.iter().find(|entry| entry.key == dial.key)?;
+            Some(quantity::editable(entry.value))
+        })
+    };
     let refused = move || entry.message.with(|m| m.as_ref().is_some_and(|m| m.is_refusal));
     let on_key = move |event: KeyboardEvent| match event.key().as_str() {
         "Enter" => entry.commit(),
@@ -37,6 +46,7 @@ pub(crate) fn NumberField(
                 inputmode="decimal"
                 autocomplete="off"
                 spellcheck="false"
+                placeholder=in_force
                 id=format!("field-{}", dial.id)
                 aria-label=label
                 aria-describedby=described_by

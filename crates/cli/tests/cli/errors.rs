@@ -15,14 +15,16 @@ fn refused(arguments: &[&str], parts: &[&str]) {
 
 #[test]
 fn settings() {
-    refused(&["plan", "rate=-5"], &["Request rate", "-5"]);
-    refused(&["plan", "rate=0"], &["Request rate", "0"]);
-    refused(&["plan", "rate=NaN"], &["Request rate", "NaN"]);
+    refused(&["plan", "rate=-5"], &["rate=-5", "Least", "0.1"]);
+    refused(&["plan", "rate=0"], &["rate=0", "Least", "0.1"]);
+    refused(&["plan", "rate=1e300"], &["rate=1e300", "Most", "10,000"]);
+    refused(&["plan", "out=0"], &["out=0", "Least", "1"]);
+    refused(&["plan", "rate=NaN"], &["Request rate", "NaN", "100"]);
     refused(&["plan", "rate="], &["Request rate", "no value"]);
-    refused(&["plan", "rate=5 ms"], &["Request rate", "5 ms"]);
-    refused(&["plan", "ttft=fast"], &["TTFT", "fast"]);
-    refused(&["plan", "in=1.5.2"], &["1.5.2"]);
-    refused(&["plan", "arrivals=gamma(x)"], &["gamma(x)"]);
+    refused(&["plan", "rate=5 ms"], &["Request rate", "5 ms", "req/s"]);
+    refused(&["plan", "ttft=fast"], &["TTFT", "fast", "500ms"]);
+    refused(&["plan", "in=1.5.2"], &["Prompt", "1.5.2", "1024"]);
+    refused(&["plan", "arrivals=gamma(x)"], &["Arrivals", "“x”", "gamma(0.5)"]);
     refused(&["plan", "ratte=5"], &["ratte", "rate"]);
     refused(&["plan", "model=qwen2.5-7"], &["qwen2.5-7", "qwen2.5-7b"]);
     refused(&["plan", "gpu=h1000"], &["h1000", "h100"]);
@@ -30,11 +32,22 @@ fn settings() {
     refused(&["plan", "rate"], &["“rate”", "key=value"]);
 }
 
+/// An error says nothing of what would have been used: nothing is.
 #[test]
-fn absurd_values_are_moved_into_range_aloud() {
-    let output = headroom(&["link", "rate=1e300"]).assert().success().get_output().clone();
+fn errors_promise_nothing() {
+    for setting in ["rate=-5", "rate=NaN", "gpu=h1000", "step.mfu=none"] {
+        let output = headroom(&["plan", setting]).assert().code(2).get_output().clone();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!message.contains("sing ") && !message.contains("as it was"), "{message}");
+    }
+}
+
+/// Links are moved into range with a note, as the page does: an old link never breaks.
+#[test]
+fn absurd_values_of_a_link_are_moved_into_range_aloud() {
+    let output = headroom(&["link", "#v=1&rate=1e300"]).assert().success().get_output().clone();
     let notes = String::from_utf8_lossy(&output.stderr);
-    assert!(notes.contains("note:") && notes.contains("10,000"), "{notes}");
+    assert!(notes.contains("note: rate=1e300") && notes.contains("Using 10,000"), "{notes}");
 }
 
 #[test]
@@ -56,6 +69,8 @@ fn json_files() {
     refused(&["plan", &path], &["broken.json", "line 3"]);
     let path = file("wrong.json", "{\"rate\": \"many\"}");
     refused(&["plan", "--json-file", &path], &["wrong.json", "many"]);
+    let path = file("negative.json", "{\"rate\": -3}");
+    refused(&["plan", &path], &["negative.json", "rate=-3", "0.1"]);
     let path = file("list.json", "[1, 2]");
     refused(&["plan", &path], &["list.json", "object"]);
     let path = file("binary.json", "");

@@ -2,11 +2,13 @@
 
 mod browser;
 mod debian;
+mod driver;
 mod node;
 mod tools;
 mod wasm_std;
 
 pub(crate) use browser::find as find_browser;
+pub(crate) use driver::find as find_driver;
 pub(crate) use node::bin as node_bin;
 pub(crate) use tools::{trunk, wasm_bindgen};
 pub(crate) use wasm_std::{discard_stale_builds, remap_folders};
@@ -63,14 +65,26 @@ const BROWSER: Part = Part {
     install: browser::install,
 };
 
+const DRIVER: Part = Part {
+    name: "Chromium's driver",
+    why: "the test runner opens a browser's worker through it",
+    find: driver::describe,
+    install: driver::install,
+};
+
 /// What a build of the site needs.
 pub(crate) const FOR_BUILD: &[Part] = &[NODE, NPM_PACKAGES, WASM_STD, WASM_BINDGEN, TRUNK];
 /// What the browser tests need beside a built site.
 pub(crate) const FOR_BROWSER_TESTS: &[Part] = &[NODE, NPM_PACKAGES, BROWSER];
+/// What tests compiled for WASM need to run in Node.
+pub(crate) const FOR_NODE_TESTS: &[Part] = &[NODE, WASM_STD, WASM_BINDGEN];
+/// What tests compiled for WASM need to run in Node and in a browser.
+pub(crate) const FOR_PARITY: &[Part] = &[NODE, WASM_STD, WASM_BINDGEN, BROWSER, DRIVER];
 /// What a compilation for WASM needs.
 pub(crate) const FOR_WASM: &[Part] = &[WASM_STD];
 /// Everything, in the order of cost: a machine that cannot do the cheap parts says so early.
-pub(crate) const ALL: &[Part] = &[NODE, NPM_PACKAGES, BROWSER, WASM_STD, WASM_BINDGEN, TRUNK];
+pub(crate) const ALL: &[Part] =
+    &[NODE, NPM_PACKAGES, BROWSER, DRIVER, WASM_STD, WASM_BINDGEN, TRUNK];
 
 /// `cargo xtask setup`: finds or installs everything and tells what it found.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The answer card: one frame for all its states, so that nothing around it ever moves.
 
 use leptos::prelude::*;
+use quantity::NARROW_SPACE;
 
 use super::{
     card::{Beneath, Card, Pill, Size, card},
@@ -59,7 +60,7 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                         class:hero-widest=move || size.get() == Size::Widest
                         class:stale=move || is_stale.get()
                     >
-                        {move || hero.get()}
+                        {move || hero_view(&hero.get())}
                     </p>
                     <div class="answer-text">
                         <p class="headline" title=move || headline.get()>
@@ -79,7 +80,12 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                             </Show>
                         </p>
                     </div>
-                    {move || pill_view(pill.get())}
+                    // Another word is another pill: one that grew to the left would seem to move.
+                    <For
+                        each=move || [pill.get()]
+                        key=|pill| (pill.tone, pill.text.clone())
+                        children=|pill| pill_view(&pill)
+                    />
                 </div>
                 {move || beneath_view(state, beneath.get())}
             </div>
@@ -88,12 +94,24 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
     }
 }
 
-fn pill_view(pill: Pill) -> impl IntoView {
-    let is_empty = pill.text.is_empty();
+/// The number; a sign that it is about right hangs beside it, so that it comes and goes without
+/// moving anything.
+fn hero_view(hero: &str) -> impl IntoView + use<> {
+    let (sign, number) = match hero.split_once(NARROW_SPACE) {
+        Some((sign, number)) => (Some(format!("{sign}{NARROW_SPACE}")), number),
+        None => (None, hero),
+    };
     view! {
-        <p class="pill" data-tone=pill.tone hidden=is_empty>
+        {sign.map(|sign| view! { <span class="hero-sign">{sign}</span> })}
+        {number.to_owned()}
+    }
+}
+
+fn pill_view(pill: &Pill) -> impl IntoView + use<> {
+    view! {
+        <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
             {pill.icon.map(|icon| icon.view())}
-            <span class="pill-text">{pill.text}</span>
+            <span class="pill-text">{pill.text.clone()}</span>
         </p>
     }
 }

@@ -99,11 +99,11 @@ pub(crate) struct Fact {
     pub(crate) label: &'static str,
     /// First value.
     pub(crate) value: String,
-    /// Its line, and the end of it that is left out where there is little room.
+    /// Its line, and a shorter one for where there is little room.
     pub(crate) line: (String, String),
     /// Second value.
     pub(crate) second: String,
-    /// Its line, in the same two parts.
+    /// Its line, again with a shorter one.
     pub(crate) second_line: (String, String),
 }
 
@@ -370,7 +370,7 @@ fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
     Fact {
         label,
         value: word.to_owned(),
-        line: whole(&strings::of_step_time(share)),
+        line: strings::of_step_time(share),
         second: strings::sequences(point.mean_running, scenario.sched.max_num_seqs),
         second_line: whole(strings::RUNNING_ON_AVERAGE),
     }
@@ -430,7 +430,8 @@ fn progress_pill(done: u32, total: u32) -> Pill {
 }
 
 fn size_of(hero: &str) -> Size {
-    match hero.chars().filter(|c| *c != NARROW_SPACE).count() {
+    // The sign of a closed form hangs beside the number and takes no room.
+    match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
         ..=2 => Size::Number,
         3..=5 => Size::Wide,
         _ => Size::Widest,
@@ -439,7 +440,7 @@ fn size_of(hero: &str) -> Size {
 
 /// A line that is short enough everywhere.
 fn whole(line: &str) -> (String, String) {
-    (line.to_owned(), String::new())
+    (line.to_owned(), line.to_owned())
 }
 
 fn exactly(value: f64) -> Estimate {

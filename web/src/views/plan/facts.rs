@@ -5,6 +5,9 @@ use leptos::prelude::*;
 use super::card::{Change, Fact, Right};
 use crate::{browser, state::State, strings};
 
+/// Characters beyond which a value is set smaller.
+const LONG_VALUE: usize = 11;
+
 /// Whatever stands there.
 pub(crate) fn right_view(state: State, right: Right) -> AnyView {
     match right {
@@ -19,10 +22,11 @@ fn facts_view(facts: [Fact; 4], are_stale: bool) -> impl IntoView {
         .into_iter()
         .map(|fact| {
             let Fact { label, value, line, second, second_line } = fact;
+            let is_long = value.chars().count() > LONG_VALUE;
             view! {
                 <div class="fact">
                     <p class="fact-label">{label}</p>
-                    <p class="fact-value" class:stale=are_stale>
+                    <p class="fact-value" class:fact-value-long=is_long class:stale=are_stale>
                         {value}
                     </p>
                     {line_view(line)}
@@ -37,12 +41,13 @@ fn facts_view(facts: [Fact; 4], are_stale: bool) -> impl IntoView {
     view! { <div class="facts">{facts}</div> }
 }
 
-fn line_view((line, rest): (String, String)) -> impl IntoView {
-    let title = format!("{line}{rest}");
+/// One text for each width: the end of a text that grows would move what follows it.
+fn line_view((full, short): (String, String)) -> impl IntoView {
+    let title = full.clone();
     view! {
         <p class="fact-line" title=title>
-            {line}
-            <span class="wide-only">{rest}</span>
+            <span class="wide-only">{full}</span>
+            <span class="narrow-only">{short}</span>
         </p>
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn gauge_view(gauge: Gauge) -> impl IntoView {
             <div class="gauge-cells" aria-hidden="true">
                 {views}
                 {over}
-                <div class="gauge-mark" style:left=percent(at)></div>
+                <div class="gauge-mark" style:transform=format!("translateX({})", percent(at))></div>
             </div>
             <div class="gauge-labels">
                 <span class="gauge-each">{strings::per_gpu(gauge.each_per_s)}</span>

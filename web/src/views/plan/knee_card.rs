@@ -8,7 +8,7 @@ use web_sys::{HtmlCanvasElement, HtmlInputElement};
 
 use super::{
     knee_data::{Knee, knee},
-    knee_table::KneeTable,
+    knee_table::knee_table,
 };
 use crate::{
     app::Layout,
@@ -113,6 +113,7 @@ pub(crate) fn KneeCard() -> impl IntoView {
 /// Canvases and cursor, or the table in their place.
 #[component]
 fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl IntoView {
+    let state = expect_context::<State>();
     let plot = NodeRef::<html::Div>::new();
     let base = NodeRef::<html::Canvas>::new();
     let overlay = NodeRef::<html::Canvas>::new();
@@ -138,7 +139,7 @@ fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl In
             </Show>
             <Show when=move || as_table.get()>
                 {move || {
-                    chart.knee.get().map(|knee| view! { <KneeTable knee /> })
+                    chart.knee.with(|knee| knee.as_ref().map(|knee| knee_table(state, knee)))
                 }}
             </Show>
         </div>

@@ -8,13 +8,11 @@ use super::knee_data::Knee;
 use crate::{browser, state::State, strings};
 
 /// The table in the place of the chart.
-#[component]
-pub(crate) fn KneeTable(knee: Knee) -> impl IntoView {
-    let state = expect_context::<State>();
-    let Knee { data, points, .. } = knee;
-    let planned = data.planned_rate_per_s;
-    let text = tab_separated(&points);
-    let rows = points
+pub(crate) fn knee_table(state: State, knee: &Knee) -> impl IntoView + use<> {
+    let planned = knee.data.planned_rate_per_s;
+    let text = tab_separated(&knee.points);
+    let rows = knee
+        .points
         .iter()
         .map(|point| {
             let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));

@@ -69,7 +69,7 @@ fn row_view(entry: &LedgerEntry) -> impl IntoView + use<> {
         <tr>
             <th scope="row">{entry.label.clone()}</th>
             <td>
-                {shown} {band.map(|band| view! { <span class="fold-note">{band}</span> })}
+                {shown} " " {band.map(|band| view! { <span class="fold-note">{band}</span> })}
             </td>
             <td>
                 <span class="kind" data-kind=kind(entry.kind)>

@@ -1,5 +1,7 @@
 //! The side panel: what is always visible, then the folded groups.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use scenario::{Group, Scenario};
 
@@ -65,8 +67,8 @@ fn ShareChoice() -> impl IntoView {
             id="share"
             label=strings::MUST_HOLD_FOR
             options
-            current=|scenario: &Scenario| scenario.get("share").unwrap_or_default()
-            put=|scenario: &mut Scenario, value: &str| scenario.set("share", value)
+            current=Box::new(|scenario: &Scenario| scenario.get("share").unwrap_or_default())
+            put=Rc::new(|scenario: &mut Scenario, value: &str| scenario.set("share", value))
         />
     }
 }
@@ -94,8 +96,8 @@ fn ArrivalsGroup() -> impl IntoView {
                 id="pattern"
                 label=strings::PATTERN
                 options=patterns.into_iter().collect()
-                current=|scenario: &Scenario| settings::pattern(scenario).to_owned()
-                put=|scenario: &mut Scenario, value: &str| scenario.set("arrivals", value)
+                current=Box::new(|scenario: &Scenario| settings::pattern(scenario).to_owned())
+                put=Rc::new(|scenario: &mut Scenario, value: &str| scenario.set("arrivals", value))
                 wide=true
             />
             <Show when=move || is_bursty.get()>
@@ -120,14 +122,14 @@ fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> i
         .map(|text| (text.to_owned(), text.to_owned()))
         .into_iter()
         .collect();
-    let current = move |scenario: &Scenario| {
+    let current = Box::new(move |scenario: &Scenario| {
         let spread = settings::has_spread(dial, scenario);
         (if spread { strings::LOGNORMAL } else { strings::FIXED }).to_owned()
-    };
-    let put = move |scenario: &mut Scenario, value: &str| {
+    });
+    let put = Rc::new(move |scenario: &mut Scenario, value: &str| {
         settings::switch_spread(dial, scenario, value == strings::LOGNORMAL);
         Ok(Vec::new())
-    };
+    });
     view! {
         <Choice id label options current put wide=true />
         <Show when=move || has_spread.get()>

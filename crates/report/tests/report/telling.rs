@@ -1,0 +1,162 @@
+//! The wording of each state.
+
+use planner::{Estimate, PlanAnswer, Remedy, Verdict};
+use report::{Status, Telling, plan_text, tell};
+use scenario::Scenario;
+
+use super::{about, sized, without};
+
+/// The narrow space of the formatter, as a plain one.
+fn plain(text: &str) -> String {
+    text.replace('\u{202f}', " ")
+}
+
+fn told(answer: &PlanAnswer) -> Telling {
+    tell(answer, &Scenario::preset())
+}
+
+fn remedy(key: &str, value: &str, effect: &str) -> Remedy {
+    Remedy { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
+}
+
+#[test]
+fn a_number_of_gpus_with_what_it_holds_for() {
+    let telling = told(&sized(about(22.6, 22.2, 23.2)));
+    assert_eq!(telling.status, Status::Stable);
+    assert_eq!(telling.hero, "6");
+    assert_eq!(plain(&telling.headline), "H100 GPUs for 100 req/s");
+    assert_eq!(plain(&telling.line), "with 25 % headroom; 5 would do without");
+    let sentences: Vec<String> = telling.sentences.iter().map(|s| plain(s)).collect();
+    assert_eq!(
+        sentences,
+        [
+            "One GPU sustains about 22.6 req/s at this target (22.2 to 23.2, 95 %); 6 carry 136 req/s.",
+            "100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.",
+            "Each then gets 16.7 req/s: P99 TTFT 181 ms of 1 s, P99 TPOT 15.2 ms of 40 ms.",
+            "One GPU can finish at most 24.2 req/s at all, whatever the target.",
+            "From 8 runs of 2,000 requests per rate: 123,456 requests simulated in 2,345,678 steps.",
+        ]
+    );
+    assert!(plain(&plan_text(&telling)).starts_with("6 H100 GPUs for 100 req/s\nwith 25 %"));
+}
+
+#[test]
+fn without_headroom_the_line_says_what_they_carry() {
+    let mut answer = sized(Estimate::exactly(22.6));
+    answer.headroom = 0.0;
+    let Verdict::Sized(fleet) = &mut answer.verdict else { unreachable!("it is sized") };
+    (fleet.with_headroom, fleet.carried_per_s) = (5, 113.0);
+    (fleet.with_headroom_low, fleet.with_headroom_high) = (5, 5);
+    let telling = told(&answer);
+    assert_eq!(plain(&telling.line), "no headroom: 113 req/s is the most they carry");
+    assert_eq!(plain(&telling.sentences[1]), "100 req/s ÷ 22.6 req/s = 4.42, so 5 GPUs.");
+}
+
+#[test]
+fn a_close_call_names_both_numbers_and_both_ways_out() {
+    let mut answer = sized(about(20.4, 20.0, 21.2));
+    answer.rate_per_s = 100.0;
+    let telling = told(&answer);
+    assert_eq!(telling.status, Status::CloseCall);
+    assert_eq!(telling.hero, "6–7");
+    assert_eq!(plain(&telling.headline), "H100 for 100 req/s");
+    assert_eq!(
+        plain(&telling.sentences[0]),
+        "100 × 1.25 needs 20.8 req/s from each of 6 GPUs. One GPU holds 20 to 21.2. Take 7, or run 4 times longer."
+    );
+    assert!(plan_text(&telling).contains("\nClose call\n"));
+}
+
+#[test]
+fn a_capacity_that_may_be_nothing_has_no_upper_number() {
+    let telling = told(&sized(about(22.6, 0.0, 30.0)));
+    assert_eq!(telling.hero, "5 or more");
+    assert!(!plan_text(&telling).contains("18,446"), "{}", plan_text(&telling));
+}
+
+#[test]
+fn an_unstable_planned_load_withholds_its_latencies() {
+    let mut answer = sized(Estimate::exactly(22.6));
+    answer.planned = Some(super::point(25.0, false, 2.0, 0.04));
+    let telling = told(&answer);
+    assert_eq!(telling.status, Status::Withheld);
+    let all = telling.sentences.join(" ");
+    assert!(all.contains("the queue grows") && !all.contains("P99 TTFT"), "{all}");
+}
+
+#[test]
+fn one_gpu_is_singular() {
+    let mut answer = sized(Estimate::exactly(22.6));
+    (answer.rate_per_s, answer.headroom) = (10.0, 0.0);
+    let fleet = planner::FleetSize::divide(10.0, 0.0, &Estimate::exactly(22.6)).unwrap();
+    answer.verdict = Verdict::Sized(fleet);
+    let telling = told(&answer);
+    assert_eq!(plain(&telling.headline), "H100 GPU for 10 req/s");
+    assert_eq!(plain(&telling.sentences[0]), "One GPU sustains about 22.6 req/s at this target.");
+}
+
+#[test]
+fn what_has_no_answer_says_why_and_what_would_do() {
+    let verdicts = [
+        (
+            Verdict::DoesNotFit {
+                weight_bytes: 141e9,
+                available_bytes: 70e9,
+                remedies: vec![remedy("gpu", "h200-sxm", "141 GB of memory")],
+            },
+            "Does not fit",
+            "Qwen2.5-7B",
+        ),
+        (
+            Verdict::NoRoom {
+                capacity_tokens: 9_400,
+                needed_tokens: 16_640,
+                remedies: vec![remedy("in", "9144", "at most 9,144 tokens")],
+            },
+            "No room",
+            "What is left holds 9,400 tokens of KV; one request needs 16,640.",
+        ),
+        (
+            Verdict::TooLong {
+                sentence: "Prompt 200,000 is too long.".to_owned(),
+                remedies: vec![remedy("in", "1", "x")],
+            },
+            "Does not fit",
+            "Prompt 200,000",
+        ),
+        (
+            Verdict::OutOfReach {
+                ttft_floor_s: 1.412,
+                tpot_floor_s: 0.005,
+                remedies: vec![remedy("ttft", "1800ms", "25 % above")],
+            },
+            "Out of reach",
+            "At no load is TTFT under 1 s: prefill alone takes 1.41 s.",
+        ),
+        (
+            Verdict::OutOfReach {
+                ttft_floor_s: 0.032,
+                tpot_floor_s: 0.0505,
+                remedies: vec![remedy("tpot", "64ms", "25 % above")],
+            },
+            "Out of reach",
+            "At no load is TPOT under 40 ms: even alone a request waits 50.5 ms for each token.",
+        ),
+        (
+            Verdict::OutOfReach {
+                ttft_floor_s: 0.032,
+                tpot_floor_s: 0.005,
+                remedies: vec![remedy("in", "1", "x")],
+            },
+            "Out of reach",
+            "A lone request meets the target",
+        ),
+    ];
+    for (verdict, hero, words) in verdicts {
+        let telling = told(&without(verdict));
+        assert_eq!((telling.status, telling.hero.as_str()), (Status::NoAnswer, hero));
+        assert!(plain(&telling.sentences[0]).contains(words), "{}", telling.sentences[0]);
+        let text = plan_text(&telling);
+        assert!(text.contains(&format!("Try {}=", telling.changes[0].key)), "{text}");
+    }
+}
