@@ -9,6 +9,7 @@
 mod any_bytes;
 mod golden;
 mod messages;
+#[cfg(feature = "published-traces")]
 mod reference;
 mod servegen;
 

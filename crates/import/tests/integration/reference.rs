@@ -1,5 +1,5 @@
 //! Whole published traces against their published summary. The traces are too large to be kept
-//! here: `HEADROOM_REFERENCE_TRACES=<folder> cargo test -p import -- --ignored`.
+//! here: `HEADROOM_REFERENCE_TRACES=<folder> cargo test -p import --features published-traces`.
 
 use std::{
     collections::BTreeMap,
@@ -61,7 +61,6 @@ fn interpolated(
 }
 
 #[test]
-#[ignore = "needs the published traces"]
 fn traces_match_their_published_summary() {
     let folder = folder();
     let summaries = summaries(&folder);
@@ -108,7 +107,6 @@ fn traces_match_their_published_summary() {
 }
 
 #[test]
-#[ignore = "needs the published traces"]
 fn the_mooncake_head_is_read_whole() {
     let file = "mooncake_synthetic_head1500.jsonl";
     let trace = trace::read(Some(file), &bytes(&folder().join(file))).unwrap();
@@ -120,7 +118,6 @@ fn the_mooncake_head_is_read_whole() {
 }
 
 #[test]
-#[ignore = "needs the published traces"]
 fn statistics_match_their_published_summary() {
     let folder = folder();
     let summaries = summaries(&folder);
