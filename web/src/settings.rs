@@ -224,6 +224,12 @@ impl Dial {
 fn sigma(length: LengthSpec) -> f64 {
     match length {
         LengthSpec::Fixed { .. } => 0.0,
+        LengthSpec::Uniform { min_tokens, max_tokens } => {
+            // The sigma of a lognormal that varies as much: σ² = ln(1 + c²), where c² is the squared
+            // coefficient of variation, for small c about c² itself.
+            let relative = (max_tokens - min_tokens) as f64 / length.mean_tokens();
+            (relative * relative / 12.0).sqrt()
+        }
         LengthSpec::LogNormal { sigma, .. } => sigma,
     }
 }
@@ -231,7 +237,7 @@ fn sigma(length: LengthSpec) -> f64 {
 /// A length with another spread, as links write it.
 fn spread(length: LengthSpec, sigma: f64) -> String {
     let median = match length {
-        LengthSpec::Fixed { tokens } => tokens as f64,
+        LengthSpec::Fixed { .. } | LengthSpec::Uniform { .. } => length.mean_tokens(),
         LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
     };
     if sigma > 0.0 { format!("lognormal({median},{sigma})") } else { format!("{}", median.round()) }
@@ -266,6 +272,11 @@ pub(crate) const PATTERNS: [(&str, &str); 3] = [
     (strings::PATTERN_BURSTY, "gamma(0.5)"),
     (strings::PATTERN_EVEN, "even"),
 ];
+
+/// Scheduling rules as a choice: label and value as links write it. Whole batches can be asked for
+/// by link and command line.
+pub(crate) const RULES: [(&str, &str); 2] =
+    [(strings::RULES_REFERENCE, "reference"), (strings::RULES_VLLM, "vllm-0.33")];
 
 /// Which of [`PATTERNS`] is in force.
 pub(crate) fn pattern(scenario: &Scenario) -> &'static str {

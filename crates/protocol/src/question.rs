@@ -3,7 +3,7 @@
 use scenario::{Ledger, Memory, Resolved};
 use serde::{Deserialize, Serialize};
 use sim_core::{
-    ArrivalProcess, EngineSpec, LengthSpec, Setup, Slo, StepTimeSpec, Workload,
+    ArrivalProcess, EngineSpec, LengthSpec, Rules, Setup, Slo, StepTimeSpec, Workload,
     workload::RequestSource,
 };
 
@@ -22,6 +22,8 @@ pub struct Question {
     pub requests: u64,
     /// Limits of the scheduler and of memory.
     pub engine: EngineSpec,
+    /// How steps are formed within them.
+    pub rules: Rules,
     /// How long one step takes.
     pub step_time: StepTimeSpec,
     /// What counts as good enough.
@@ -38,7 +40,7 @@ impl Question {
     /// The question of a resolved scenario. None for a recording, which no scenario holds.
     #[must_use]
     pub fn of(resolved: &Resolved) -> Option<Self> {
-        let Setup { workload, engine, step_time, slo, seed } = &resolved.setup;
+        let Setup { workload, engine, rules, step_time, slo, seed } = &resolved.setup;
         let RequestSource::Generated { process, rate_per_s, input, output } = &workload.source
         else {
             return None;
@@ -50,6 +52,7 @@ impl Question {
             output: *output,
             requests: workload.requests,
             engine: *engine,
+            rules: rules.clone(),
             step_time: *step_time,
             slo: *slo,
             seed: *seed,
@@ -71,6 +74,7 @@ impl Question {
             setup: Setup {
                 workload: Workload { source, requests: self.requests },
                 engine: self.engine,
+                rules: self.rules.clone(),
                 step_time: self.step_time,
                 slo: self.slo,
                 seed: self.seed,

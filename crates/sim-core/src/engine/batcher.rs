@@ -10,6 +10,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     float::{greater, lesser},
     measure::{Finished, Recorder, Run, Step, ValueRun},
@@ -31,7 +33,7 @@ pub struct BatchRule {
 }
 
 /// By what factor the time of a batch differs from its model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ServiceNoise {
     /// Not at all.
     None,

@@ -1,5 +1,7 @@
 //! Which rules an engine forms its steps by, and the one door to all of them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     measure::Run,
     setup::{Setup, SetupError},
@@ -13,7 +15,7 @@ use super::{
 
 /// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
 /// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rules {
     /// Continuous batching by the published reference rules; see [the engine](crate::engine).
     Reference,
@@ -30,7 +32,7 @@ pub enum Rules {
 }
 
 /// What a vLLM scheduler can be told, beside its limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VllmRules {
     /// Which release.
     pub version: Version,

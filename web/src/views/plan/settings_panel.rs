@@ -140,6 +140,7 @@ fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> i
 
 #[component]
 fn EngineGroup(open: bool) -> impl IntoView {
+    let rules = settings::RULES.map(|(text, value)| (text.to_owned(), value.to_owned()));
     let summary = |scenario: &Scenario| {
         strings::engine_summary(scenario.sched.max_num_batched_tokens, scenario.sched.max_num_seqs)
     };
@@ -148,11 +149,23 @@ fn EngineGroup(open: bool) -> impl IntoView {
             id="engine"
             name=strings::ENGINE
             summary
-            changed=changed(&["sched.max_num_batched_tokens", "sched.max_num_seqs"])
+            changed=changed(&["sched.max_num_batched_tokens", "sched.max_num_seqs", "sched.rules"])
             open
         >
             <Control dial=&settings::BUDGET />
             <Control dial=&settings::SEQUENCES />
+            <Choice
+                id="rules"
+                label=strings::RULES
+                options=rules.into_iter().collect()
+                current=Box::new(|scenario: &Scenario| {
+                    scenario.get("sched.rules").unwrap_or_default()
+                })
+                put=Rc::new(|scenario: &mut Scenario, value: &str| {
+                    scenario.set("sched.rules", value)
+                })
+                wide=true
+            />
         </Fold>
     }
 }
