@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast;
 
 use crate::{
     browser,
+    memo::text,
     shell::{NoticeLine, SidePanel, Toast, TopBar},
     state::{Sheet, State},
     strings,
@@ -71,7 +72,7 @@ pub(crate) fn App() -> impl IntoView {
             <SidePanel />
             <div
                 class="scrim"
-                data-open=move || drawer_is_open().to_string()
+                data-open=text(move || drawer_is_open().to_string())
                 on:click=move |_| state.sheet.set(Sheet::Peek)
             ></div>
             <main

@@ -17,6 +17,7 @@ mod canvas;
 mod controls;
 mod fatal;
 mod icons;
+mod memo;
 mod names;
 mod settings;
 mod shell;

@@ -8,6 +8,7 @@ use crate::{
     app::Layout,
     browser,
     icons::{Icon, mark},
+    memo::{flag, text, when},
     state::{Sheet, State},
     strings,
     theme::{Choice, ThemeState},
@@ -51,7 +52,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 class="button button-quiet only-narrow"
                 aria-label=strings::SETTINGS
                 aria-controls="settings"
-                aria-expanded=move || (state.sheet.get() != Sheet::Peek).to_string()
+                aria-expanded=text(move || (state.sheet.get() != Sheet::Peek).to_string())
                 on:click=move |_| {
                     state.sheet.update(|sheet| {
                         *sheet = if *sheet == Sheet::Peek { Sheet::Half } else { Sheet::Peek };
@@ -72,7 +73,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 class="button button-quiet"
                 aria-label=strings::UNDO
                 title=strings::UNDO
-                disabled=move || !can_undo()
+                disabled=flag(move || !can_undo())
                 on:click=move |_| state.step(true)
             >
                 {Icon::Undo.view()}
@@ -82,7 +83,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 class="button button-quiet"
                 aria-label=strings::REDO
                 title=strings::REDO
-                disabled=move || !can_redo()
+                disabled=flag(move || !can_redo())
                 on:click=move |_| state.step(false)
             >
                 {Icon::Redo.view()}
@@ -155,7 +156,7 @@ pub(crate) fn SidePanel() -> impl IntoView {
             id="settings"
             aria-label=strings::SETTINGS
             node_ref=side
-            data-open=move || is_open().to_string()
+            data-open=text(move || is_open().to_string())
             data-stop=stop
         >
             <Grip side />
@@ -261,13 +262,13 @@ pub(crate) fn NoticeLine() -> impl IntoView {
         })
     };
     view! {
-        <Show when=move || state.notices.with(|notices| !notices.is_empty())>
+        <Show when=when(move || state.notices.with(|notices| !notices.is_empty()))>
             <div class="notice" role="status">
                 <p>{move || strings::notices(state.notices.with(Vec::len))}</p>
                 <button
                     type="button"
                     class="button-text"
-                    aria-expanded=move || shown.get().to_string()
+                    aria-expanded=text(move || shown.get().to_string())
                     on:click=move |_| shown.update(|shown| *shown = !*shown)
                 >
                     {move || if shown.get() { strings::HIDE } else { strings::SHOW }}

@@ -13,6 +13,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
+    memo::memo,
     url_state::Steps,
     worker_client::{Asked, Client, News},
 };
@@ -121,8 +122,8 @@ impl State {
     /// Begins with a scenario and the notices of its link.
     pub(crate) fn new(first: Scenario, notices: Vec<Notice>) -> Self {
         let scenario = RwSignal::new(first.clone());
-        let current = Memo::new(move |_| scenario.get());
-        let resolution = Memo::new(move |_| resolve(current.get()));
+        let current = memo(move |_| scenario.get());
+        let resolution = memo(move |_| resolve(current.get()));
         Self {
             scenario,
             current,

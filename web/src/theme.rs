@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::browser;
+use crate::memo::memo;
 
 /// Where the choice is kept. `theme.js` reads the same key before the first paint.
 const STORAGE_KEY: &str = "headroom.theme";
@@ -55,7 +56,7 @@ impl ThemeState {
         let choice = RwSignal::new(kept_choice());
         let system_is_dark = media_signal("(prefers-color-scheme: dark)");
         let is_forced = media_signal("(forced-colors: active)");
-        let is_dark = Memo::new(move |_| match choice.get() {
+        let is_dark = memo(move |_| match choice.get() {
             Choice::System => system_is_dark.get(),
             Choice::Light => false,
             Choice::Dark => true,

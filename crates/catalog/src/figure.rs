@@ -1,7 +1,9 @@
 //! One number with where it comes from.
 
+use serde::{Deserialize, Serialize};
+
 /// How a figure came to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FigureKind {
     /// Printed in the source.
     Published,
@@ -10,7 +12,7 @@ pub enum FigureKind {
 }
 
 /// A number of the catalogue. The unit is that of the field that holds it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The number, positive and finite.
     pub value: f64,

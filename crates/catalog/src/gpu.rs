@@ -1,9 +1,11 @@
 //! What is known of one GPU.
 
+use serde::{Deserialize, Serialize};
+
 use crate::figure::Figure;
 
 /// A GPU, with its data-sheet figures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
     /// Stable name in links, lower case.
     pub slug: String,

@@ -1,6 +1,6 @@
 //! Names to numbers: models and GPUs, each figure with its source.
 //!
-//! The data lie in `assets/catalog` as JSON and are compiled in. Slugs are stable: a slug that was
+//! The data lie in `assets/catalog` as JSON; the build reads them and compiles them in. Slugs are stable: a slug that was
 //! once published is never given to something else. Whenever a figure changes, [`REVISION`] goes up
 //! by one, and links written under another revision say so.
 
@@ -21,8 +21,8 @@ pub use suggest::nearest;
 /// Revision of the data. Goes up by one with every change of a figure.
 pub const REVISION: u32 = 1;
 
-const MODELS: &str = include_str!("../../../assets/catalog/models.json");
-const GPUS: &str = include_str!("../../../assets/catalog/gpus.json");
+/// The data as `build.rs` encoded them.
+const ENCODED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"));
 
 /// All models and GPUs that can be named.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +43,18 @@ pub struct NotFound {
     pub suggestions: Vec<String>,
 }
 
-/// The catalogue that is compiled in, parsed on first use.
+/// The catalogue that is compiled in, decoded on first use.
 ///
 /// # Errors
 ///
-/// If the data are broken. The tests of this crate read all of them, so that a released build never
-/// returns this error.
+/// If what the build encoded cannot be decoded; broken data stop the build itself.
 pub fn builtin() -> Result<&'static Catalog, CatalogError> {
     static BUILTIN: OnceLock<Result<Catalog, CatalogError>> = OnceLock::new();
-    BUILTIN.get_or_init(|| Catalog::parse(MODELS, GPUS)).as_ref().map_err(Clone::clone)
+    let decode = || match postcard::from_bytes(ENCODED) {
+        Ok((models, gpus)) => Ok(Catalog { models, gpus }),
+        Err(error) => Err(CatalogError::Encoded { message: error.to_string() }),
+    };
+    BUILTIN.get_or_init(decode).as_ref().map_err(Clone::clone)
 }
 
 impl Catalog {

@@ -1,9 +1,11 @@
 //! What is known of one model checkpoint.
 
+use serde::{Deserialize, Serialize};
+
 use crate::figure::Figure;
 
 /// A checkpoint of a dense model with multi-head or grouped-query attention.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Stable name in links, lower case.
     pub slug: String,

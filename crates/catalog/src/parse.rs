@@ -22,6 +22,12 @@ pub enum CatalogError {
         /// What the parser says, with line and column.
         message: String,
     },
+    /// The compiled-in form cannot be decoded.
+    #[error("the compiled-in catalogue: {message}; build again")]
+    Encoded {
+        /// What the decoder says.
+        message: String,
+    },
     /// One entry is wrong.
     #[error("{slug}: {problem}")]
     Entry {

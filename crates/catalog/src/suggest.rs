@@ -2,7 +2,7 @@
 
 /// Lower case, without the spaces and underscores that people put for hyphens.
 pub(crate) fn normalised(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '_'], "-")
+    name.trim().to_ascii_lowercase().replace([' ', '_'], "-")
 }
 
 /// The names closest to a mistyped one, best first, at most `limit`.
@@ -20,15 +20,17 @@ pub fn nearest<'a>(
     if typed.is_empty() || typed.chars().count() > LONGEST {
         return Vec::new();
     }
-    let mut scored: Vec<(usize, &str)> = Vec::new();
-    for name in known {
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut scored: Vec<(usize, usize)> = Vec::new();
+    for (index, name) in known.iter().enumerate() {
         if let Some(score) = closeness(&typed, name) {
-            scored.push((score, name));
+            scored.push((score, index));
         }
     }
-    // A stable sort, so that ties stay in the order of the catalogue.
-    scored.sort_by_key(|&(score, _)| score);
-    scored.into_iter().map(|(_, name)| name).take(limit).collect()
+    // By the index as well, so that ties stay in the order of the catalogue. All sorts of the page
+    // go through pairs of numbers where they can: each other type would be another copy of the sort.
+    scored.sort_unstable();
+    scored.into_iter().map(|(_, index)| known[index]).take(limit).collect()
 }
 
 /// Entries whose text holds every word of the query, those that begin with it first.
@@ -37,16 +39,16 @@ pub(crate) fn ranked<'a, T>(
     entries: &'a [T],
     text: impl Fn(&T) -> String,
 ) -> Vec<&'a T> {
-    let query = query.trim().to_lowercase();
-    let mut found: Vec<(usize, &T)> = Vec::new();
-    for entry in entries {
-        let text = text(entry).to_lowercase();
+    let query = query.trim().to_ascii_lowercase();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let text = text(entry).to_ascii_lowercase();
         if query.split_whitespace().all(|word| text.contains(word)) {
-            found.push((text.find(&query).unwrap_or(text.len()), entry));
+            found.push((text.find(&query).unwrap_or(text.len()), index));
         }
     }
-    found.sort_by_key(|&(position, _)| position);
-    found.into_iter().map(|(_, entry)| entry).collect()
+    found.sort_unstable();
+    found.into_iter().map(|(_, index)| &entries[index]).collect()
 }
 
 /// Zero for the closest; `None` for a name that nobody could have meant.

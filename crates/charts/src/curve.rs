@@ -14,11 +14,15 @@ impl Curve {
     /// The curve through the finite ones of `points`, in any order. Of points with the same x only
     /// the first counts.
     pub(crate) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        let mut points: Vec<(f64, f64)> = points
-            .into_iter()
-            .filter(|(x, y)| x.is_finite() && y.is_finite())
-            .map(|(x, y)| (held(x), held(y)))
-            .collect();
+        Self::through_all(points.into_iter().collect())
+    }
+
+    /// Compiled once, whatever the points came from.
+    fn through_all(mut points: Vec<(f64, f64)>) -> Self {
+        points.retain(|(x, y)| x.is_finite() && y.is_finite());
+        for (x, y) in &mut points {
+            (*x, *y) = (held(*x), held(*y));
+        }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points.dedup_by(|later, earlier| later.0 == earlier.0);
         let slopes = slopes(&points);

@@ -85,7 +85,7 @@ pub(crate) fn beside(line: &[Point], width: f64, preferred: f64) -> Vec<Point> {
         .map(|i| from + f64::from(i) * step)
         .take_while(|middle| *middle <= to)
         .collect();
-    middles.sort_by(|a, b| (a - preferred).abs().total_cmp(&(b - preferred).abs()));
+    middles.sort_unstable_by(|a, b| (a - preferred).abs().total_cmp(&(b - preferred).abs()));
     let at = |x: f64, above: bool| {
         let span = (x - width / 2.0 - HALO_PX, x + width / 2.0 + HALO_PX);
         let (top, bottom) = extent(line, span)?;

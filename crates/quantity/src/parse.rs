@@ -240,7 +240,7 @@ fn takes_prefix(dimension: Dimension) -> bool {
 /// What one of the named unit is in the base of `dimension`.
 fn factor(name: &str, dimension: Dimension) -> Option<Factor> {
     let squeezed: String = name.chars().filter(|c| *c != ' ').collect();
-    let lower = squeezed.to_lowercase();
+    let lower = squeezed.to_ascii_lowercase();
     match dimension {
         Dimension::Time => match lower.as_str() {
             "s" | "sec" | "secs" | "second" | "seconds" => Some(Factor::ONE),
@@ -310,7 +310,7 @@ fn bytes(name: &str) -> Option<Factor> {
 fn operations(name: &str) -> Option<Factor> {
     // Names come in lower case here, where a thousandth makes no sense.
     let stem = name.strip_suffix("flops").or(name.strip_suffix("flop"))?;
-    decimal_prefix(&stem.to_uppercase())
+    decimal_prefix(&stem.to_ascii_uppercase())
 }
 
 fn decimal_prefix(prefix: &str) -> Option<Factor> {
@@ -337,7 +337,7 @@ fn leading_number<'a>(
     let end = number_length(plain);
     let (number, rest) = plain.split_at(end);
     if !number.bytes().any(|byte| byte.is_ascii_digit()) {
-        let lower = plain.trim_start_matches(['+', '-']).to_lowercase();
+        let lower = plain.trim_start_matches(['+', '-']).to_ascii_lowercase();
         let text = shown.to_owned();
         return Err(if lower.starts_with("inf") || lower.starts_with('∞') {
             ParseError::NotFinite { text, expected }

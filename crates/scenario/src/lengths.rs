@@ -132,7 +132,7 @@ pub(crate) fn write_arrivals(arrivals: ArrivalProcess) -> String {
 ///
 /// What is wrong, as a clause that names the text.
 pub(crate) fn read_arrivals(field: &Field, text: &str) -> Result<Taken<ArrivalProcess>, String> {
-    let plain = text.trim().to_lowercase();
+    let plain = text.trim().to_ascii_lowercase();
     match (plain.as_str(), call(text)) {
         ("poisson", _) => Ok((ArrivalProcess::Poisson, Vec::new())),
         ("even", _) => Ok((ArrivalProcess::Even, Vec::new())),
@@ -158,5 +158,5 @@ fn usual_bounds(field: &Field, median_tokens: f64, sigma: f64) -> (u64, u64) {
 fn call(text: &str) -> Option<(String, Vec<&str>)> {
     let (name, rest) = text.trim().split_once('(')?;
     let inside = rest.strip_suffix(')').unwrap_or(rest);
-    Some((name.trim().to_lowercase(), inside.split(',').collect()))
+    Some((name.trim().to_ascii_lowercase(), inside.split(',').collect()))
 }

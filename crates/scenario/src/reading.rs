@@ -46,7 +46,9 @@ pub(crate) fn real(text: &str, unit: Unit) -> Result<f64, String> {
     };
     let takes_written = match unit {
         // A bare number reads the same in both, and means milliseconds.
-        Unit::Milliseconds => written == kept || text.trim_end().to_lowercase().ends_with("ms"),
+        Unit::Milliseconds => {
+            written == kept || text.trim_end().to_ascii_lowercase().ends_with("ms")
+        }
         // A bare number up to one reads the same in both, and means a share.
         _ => written != kept,
     };

@@ -68,7 +68,7 @@ impl SchedRules {
 ///
 /// What is wrong, as a clause that names the text.
 pub(crate) fn read(text: &str) -> Result<Taken<SchedRules>, String> {
-    let plain = text.trim().to_lowercase();
+    let plain = text.trim().to_ascii_lowercase();
     let named = match plain.as_str() {
         "reference" => Some(SchedRules::Reference),
         "vllm" | "vllm-v1" | "vllm-0.33" => Some(SchedRules::Vllm { old: false }),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use scenario::{Notice, Scenario};
 
+use crate::memo::{memo, text};
 use crate::state::State;
 
 /// Tells the value in force. Boxed, so that the component is compiled once.
@@ -30,7 +31,7 @@ pub(crate) fn Choice(
     wide: bool,
 ) -> impl IntoView {
     let state = expect_context::<State>();
-    let chosen = Memo::new(move |_| state.current.with(|scenario| current(scenario)));
+    let chosen = memo(move |_| state.current.with(|scenario| current(scenario)));
     let radios = options
         .into_iter()
         .map(move |(text, value)| {
@@ -64,7 +65,7 @@ pub(crate) fn Choice(
         <fieldset
             class="control"
             id=format!("control-{id}")
-            data-last=move || (state.last_control.get() == id).to_string()
+            data-last=text(move || (state.last_control.get() == id).to_string())
         >
             <legend class="hidden-but-read">{label}</legend>
             <span class="control-label" aria-hidden="true">

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use scenario::{Notice, NoticeKind};
 
-use crate::{settings::Dial, state::State};
+use crate::{memo::memo, settings::Dial, state::State};
 
 /// One line beneath a control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// For one dial.
     pub(crate) fn new(state: State, dial: &'static Dial) -> Self {
-        let value = Memo::new(move |_| state.current.with(|scenario| dial.value(scenario)));
+        let value = memo(move |_| state.current.with(|scenario| dial.value(scenario)));
         let entry =
             Self { state, dial, value, draft: RwSignal::new(None), message: RwSignal::new(None) };
         Effect::watch(

@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::{icons::Icon, state::State};
+use crate::{
+    icons::Icon,
+    memo::{flag, memo, text, when},
+    state::State,
+};
 
 /// A folded group; the row says what is in force.
 #[component]
@@ -22,25 +26,25 @@ pub(crate) fn Fold(
 ) -> impl IntoView {
     let state = expect_context::<State>();
     let is_open = RwSignal::new(open);
-    let summary = Memo::new(move |_| state.current.with(summary));
+    let summary = memo(move |_| state.current.with(summary));
     let body_id = format!("fold-{id}");
     view! {
         <div class="fold">
             <button
                 type="button"
                 class="fold-button"
-                aria-expanded=move || is_open.get().to_string()
+                aria-expanded=text(move || is_open.get().to_string())
                 aria-controls=body_id.clone()
                 on:click=move |_| is_open.update(|open| *open = !*open)
             >
                 {Icon::Right.view()}
-                <Show when=move || changed.get()>
+                <Show when=when(move || changed.get())>
                     <span class="changed-dot"></span>
                 </Show>
                 <span class="fold-name">{name}</span>
-                <span class="fold-summary">{move || summary.get()}</span>
+                <span class="fold-summary">{text(move || summary.get())}</span>
             </button>
-            <div class="fold-body" id=body_id hidden=move || !is_open.get()>
+            <div class="fold-body" id=body_id hidden=flag(move || !is_open.get())>
                 {children()}
             </div>
         </div>

@@ -3,7 +3,7 @@
 use leptos::{ev::KeyboardEvent, prelude::*};
 
 use super::{entry::Entry, slider::key_step};
-use crate::{settings::Dial, state::State};
+use crate::{memo::text, settings::Dial, state::State};
 
 /// A field for one dial. `described_by` names the element with the help.
 #[component]
@@ -40,7 +40,7 @@ pub(crate) fn NumberField(
         _ => {}
     };
     view! {
-        <label class="field" class:field-wide=is_wide data-invalid=move || refused().to_string()>
+        <label class="field" class:field-wide=is_wide data-invalid=text(move || refused().to_string())>
             <input
                 type="text"
                 inputmode="decimal"
@@ -50,7 +50,7 @@ pub(crate) fn NumberField(
                 id=format!("field-{}", dial.id)
                 aria-label=label
                 aria-describedby=described_by
-                aria-invalid=move || refused().to_string()
+                aria-invalid=text(move || refused().to_string())
                 prop:value=move || entry.text()
                 on:input:target=move |event| entry.type_in(event.target().value())
                 on:change=move |_| entry.commit()

@@ -6,7 +6,13 @@ use scenario::Scenario;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, Node};
 
-use crate::{icons::Icon, names, state::State, strings};
+use crate::{
+    icons::Icon,
+    memo::{memo, text},
+    names,
+    state::State,
+    strings,
+};
 
 /// Gap between the button and its panel, CSS px.
 const GAP_PX: f64 = 4.0;
@@ -84,11 +90,10 @@ struct Place {
 #[component]
 fn Picker(kind: Kind) -> impl IntoView {
     let state = expect_context::<State>();
-    let chosen =
-        Memo::new(move |_| state.current.with(|scenario| (kind.chosen)(scenario).to_owned()));
+    let chosen = memo(move |_| state.current.with(|scenario| (kind.chosen)(scenario).to_owned()));
     let place = RwSignal::new(None::<Place>);
     let button = NodeRef::<html::Button>::new();
-    let current = Memo::new(move |_| {
+    let current = memo(move |_| {
         let slug = chosen.get();
         let row = (kind.rows)("").into_iter().find(|row| row.slug == slug);
         row.unwrap_or_else(|| Row { name: slug.clone(), slug, facts: String::new() })
@@ -111,12 +116,12 @@ fn Picker(kind: Kind) -> impl IntoView {
                 class="picker-button"
                 node_ref=button
                 aria-haspopup="listbox"
-                aria-expanded=move || place.get().is_some().to_string()
+                aria-expanded=text(move || place.get().is_some().to_string())
                 on:click=toggle
             >
                 <span class="hidden-but-read">{strings::picker_label(kind.key)}</span>
-                <span class="picker-name">{move || current.get().name}</span>
-                <span class="picker-facts">{move || current.get().facts}</span>
+                <span class="picker-name">{text(move || current.get().name)}</span>
+                <span class="picker-facts">{text(move || current.get().facts)}</span>
                 {Icon::Down.view()}
             </button>
             {move || {
@@ -143,7 +148,7 @@ where
 {
     let state = expect_context::<State>();
     let query = RwSignal::new(String::new());
-    let rows = Memo::new(move |_| query.with(|query| (kind.rows)(query.trim())));
+    let rows = memo(move |_| query.with(|query| (kind.rows)(query.trim())));
     let active = RwSignal::new(start_at(&rows.get_untracked(), &chosen.get_untracked()));
     let search = NodeRef::<html::Input>::new();
     let panel = NodeRef::<html::Div>::new();
@@ -227,7 +232,7 @@ where
                     role="option"
                     id=format!("{}-{index}", kind.id)
                     aria-selected=is_chosen.to_string()
-                    data-active=move || (active.get() == index).to_string()
+                    data-active=text(move || (active.get() == index).to_string())
                     on:pointermove=move |_| active.set(index)
                     on:mousedown=|event| event.prevent_default()
                     on:click=move |_| pick(slug.clone())
@@ -276,7 +281,7 @@ where
                 {options}
             </ul>
             <Show when=nothing>
-                <p class="picker-empty">{move || strings::nothing_found(&query.get())}</p>
+                <p class="picker-empty">{text(move || strings::nothing_found(&query.get()))}</p>
             </Show>
         </div>
     }

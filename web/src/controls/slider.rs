@@ -5,7 +5,12 @@ use scenario::{Direction, Scenario, Slider, Step};
 use web_sys::HtmlInputElement;
 
 use super::{entry::Entry, number_field::NumberField};
-use crate::{settings::Dial, state::State, strings};
+use crate::{
+    memo::{memo, text, when},
+    settings::Dial,
+    state::State,
+    strings,
+};
 
 /// Steps of the native input.
 const STEPS: f64 = 1_000.0;
@@ -15,7 +20,7 @@ const STEPS: f64 = 1_000.0;
 pub(crate) fn Control(dial: &'static Dial) -> impl IntoView {
     let state = expect_context::<State>();
     let entry = Entry::new(state, dial);
-    let changed = Memo::new(move |_| state.current.with(|scenario| dial.is_changed(scenario)));
+    let changed = memo(move |_| state.current.with(|scenario| dial.is_changed(scenario)));
     let help_id = format!("help-{}", dial.id);
     let default_text = move || strings::default_is(&default_text(dial), dial.unit());
     view! {
@@ -24,10 +29,10 @@ pub(crate) fn Control(dial: &'static Dial) -> impl IntoView {
             role="group"
             id=format!("control-{}", dial.id)
             aria-label=dial.label()
-            data-last=move || (state.last_control.get() == dial.id).to_string()
+            data-last=text(move || (state.last_control.get() == dial.id).to_string())
         >
             <span class="control-label" title=dial.help()>
-                <Show when=move || changed.get()>
+                <Show when=when(move || changed.get())>
                     <span class="changed-dot" title=default_text></span>
                 </Show>
                 {dial.label()}
@@ -37,7 +42,7 @@ pub(crate) fn Control(dial: &'static Dial) -> impl IntoView {
             <span class="hidden-but-read" id=help_id>
                 {dial.help()}
             </span>
-            <Show when=move || entry.message.with(Option::is_some)>
+            <Show when=when(move || entry.message.with(Option::is_some))>
                 <p
                     class="control-message"
                     role="status"
@@ -61,7 +66,7 @@ fn default_text(dial: &Dial) -> String {
 #[component]
 fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
     let state = expect_context::<State>();
-    let position = Memo::new(move |_| slider.position(entry.value.get().unwrap_or(slider.min)));
+    let position = memo(move |_| slider.position(entry.value.get().unwrap_or(slider.min)));
     let default_at = dial.default_value().map(|value| slider.position(value));
     let spoken = move || {
         let value = entry.value.get().map(quantity::editable).unwrap_or_default();

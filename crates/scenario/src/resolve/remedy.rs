@@ -45,9 +45,9 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
 
 /// The GPU with the least memory that makes the scenario possible.
 fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
-    let mut gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
-    gpus.sort_by(|a, b| a.memory_bytes.value.total_cmp(&b.memory_bytes.value));
-    gpus.into_iter().find_map(|gpu| {
+    let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
+    ascending(&gpus, |gpu| gpu.memory_bytes.value).into_iter().find_map(|index| {
+        let gpu = gpus[index];
         let effect = format!("{} of memory", writing::gigabytes(gpu.memory_bytes.value));
         tried(scenario, "gpu", &gpu.slug, effect)
     })
@@ -56,15 +56,17 @@ fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
 /// The heaviest lighter checkpoint of the same network, and of the same family.
 fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
     let Ok(current) = catalog.model(&scenario.model) else { return Vec::new() };
-    let mut lighter: Vec<&Model> = catalog
+    let lighter: Vec<&Model> = catalog
         .models()
         .iter()
         .filter(|model| model.family == current.family)
         .filter(|model| model.weight_bytes.value < current.weight_bytes.value)
         .collect();
-    lighter.sort_by(|a, b| b.weight_bytes.value.total_cmp(&a.weight_bytes.value));
-    let (same, other): (Vec<&Model>, Vec<&Model>) =
-        lighter.into_iter().partition(|model| model.network == current.network);
+    let heaviest_first = ascending(&lighter, |model| -model.weight_bytes.value);
+    let (same, other): (Vec<&Model>, Vec<&Model>) = heaviest_first
+        .into_iter()
+        .map(|index| lighter[index])
+        .partition(|model| model.network == current.network);
     let first_that_fits = |models: Vec<&Model>| {
         models.into_iter().find_map(|model| {
             let weights = quantity::memory(model.weight_bytes.value);
@@ -114,13 +116,30 @@ fn shorter_length(
 /// The model of the same family, or else of any, that takes the length with the least weights.
 fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
     let family = catalog.model(&scenario.model).ok().map(|model| model.family.clone());
-    let mut models: Vec<&Model> = catalog.models().iter().collect();
-    models.sort_by(|a, b| a.weight_bytes.value.total_cmp(&b.weight_bytes.value));
-    models.sort_by_key(|model| Some(&model.family) != family.as_ref());
-    models.into_iter().find_map(|model| {
+    let models: Vec<&Model> = catalog.models().iter().collect();
+    let lightest_first: Vec<&Model> = ascending(&models, |model| model.weight_bytes.value)
+        .into_iter()
+        .map(|index| models[index])
+        .collect();
+    let (same, other): (Vec<&Model>, Vec<&Model>) =
+        lightest_first.into_iter().partition(|model| Some(&model.family) == family.as_ref());
+    same.into_iter().chain(other).find_map(|model| {
         let context = quantity::editable(model.context_tokens.value);
         tried(scenario, "model", &model.slug, format!("takes {context} tokens"))
     })
+}
+
+/// Indices of `entries` in ascending order of a figure. Sorting pairs of numbers, here as elsewhere,
+/// keeps the page to one copy of the sort.
+fn ascending<T>(entries: &[&T], figure: impl Fn(&T) -> f64) -> Vec<usize> {
+    by_figure(entries.iter().map(|entry| figure(entry)).collect())
+}
+
+fn by_figure(figures: Vec<f64>) -> Vec<usize> {
+    let mut indexed: Vec<(f64, f64)> =
+        figures.into_iter().enumerate().map(|(index, figure)| (figure, index as f64)).collect();
+    indexed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    indexed.into_iter().map(|(_, index)| index as usize).collect()
 }
 
 /// The change, if the scenario resolves with it.

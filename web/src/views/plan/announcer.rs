@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::answer_card::card_memo;
 use crate::{
     browser::Debounce,
+    memo::memo,
     names,
     state::{Activity, State},
     strings,
@@ -60,9 +61,8 @@ pub(crate) fn Announcer() -> impl IntoView {
 
 fn speak_of_long_runs(state: State, said: RwSignal<String>) {
     let long = Debounce::new(PATIENCE_MS);
-    let is_running = Memo::new(move |_| {
-        state.activity.with(|activity| matches!(activity, Activity::Running(..)))
-    });
+    let is_running =
+        memo(move |_| state.activity.with(|activity| matches!(activity, Activity::Running(..))));
     Effect::new(move |_| {
         if is_running.get() {
             wait_and_say(state, said, long);

@@ -10,13 +10,14 @@ use super::{
 };
 use crate::{
     app::Layout,
+    memo::{flag, memo, text, when},
     state::{Activity, State},
     strings,
 };
 
 /// What the card shows now.
 pub(crate) fn card_memo(state: State) -> Memo<Card> {
-    Memo::new(move |_| {
+    memo(move |_| {
         let resolution = state.resolution.get();
         let answered = state.answered.get();
         state.activity.with(|now| card(&resolution, answered.as_deref(), now))
@@ -28,27 +29,27 @@ pub(crate) fn card_memo(state: State) -> Memo<Card> {
 pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
     let state = expect_context::<State>();
     let card = card_memo(state);
-    let part = move |tell: fn(&Card) -> String| Memo::new(move |_| card.with(tell));
+    let part = move |tell: fn(&Card) -> String| memo(move |_| card.with(tell));
     let hero = part(|card| card.hero.clone());
     let headline = part(|card| card.headline.clone());
     let layout = expect_context::<Layout>();
-    let qualifier = Memo::new(move |_| {
+    let qualifier = memo(move |_| {
         let short = layout.is_phone.get();
         card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
     });
-    let size = Memo::new(move |_| card.with(|card| card.size));
-    let is_stale = Memo::new(move |_| card.with(|card| card.is_stale));
-    let offers = Memo::new(move |_| card.with(|card| card.offers_simulation));
-    let pill = Memo::new(move |_| card.with(|card| card.pill.clone()));
-    let beneath = Memo::new(move |_| card.with(|card| card.beneath.clone()));
-    let right = Memo::new(move |_| card.with(|card| card.right.clone()));
+    let size = memo(move |_| card.with(|card| card.size));
+    let is_stale = memo(move |_| card.with(|card| card.is_stale));
+    let offers = memo(move |_| card.with(|card| card.offers_simulation));
+    let pill = memo(move |_| card.with(|card| card.pill.clone()));
+    let beneath = memo(move |_| card.with(|card| card.beneath.clone()));
+    let right = memo(move |_| card.with(|card| card.right.clone()));
     view! {
         <section
             class="card answer"
             id="answer"
             tabindex="-1"
             aria-label=strings::ANSWER_LABEL
-            data-condensed=move || condensed.get().to_string()
+            data-condensed=text(move || condensed.get().to_string())
         >
             <ProgressLine />
             <div class="answer-left">
@@ -58,17 +59,17 @@ pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
                         class:hero-words=move || size.get() == Size::Words
                         class:hero-wide=move || size.get() == Size::Wide
                         class:hero-widest=move || size.get() == Size::Widest
-                        class:stale=move || is_stale.get()
+                        class:stale=flag(move || is_stale.get())
                     >
                         {move || hero_view(&hero.get())}
                     </p>
                     <div class="answer-text">
-                        <p class="headline" title=move || headline.get()>
-                            {move || headline.get()}
+                        <p class="headline" title=text(move || headline.get())>
+                            {text(move || headline.get())}
                         </p>
-                        <p class="qualifier" title=move || qualifier.get()>
-                            {move || qualifier.get()}
-                            <Show when=move || offers.get()>
+                        <p class="qualifier" title=text(move || qualifier.get())>
+                            {text(move || qualifier.get())}
+                            <Show when=when(move || offers.get())>
                                 " "
                                 <button
                                     type="button"
@@ -148,18 +149,17 @@ fn beneath_view(state: State, beneath: Beneath) -> AnyView {
 #[component]
 fn ProgressLine() -> impl IntoView {
     let state = expect_context::<State>();
-    let done = Memo::new(move |_| match state.activity.get() {
+    let done = memo(move |_| match state.activity.get() {
         Activity::Running(done, total) if total > 0 => f64::from(done) / f64::from(total),
         _ => 0.0,
     });
-    let is_running = Memo::new(move |_| {
-        state.activity.with(|activity| matches!(activity, Activity::Running(..)))
-    });
+    let is_running =
+        memo(move |_| state.activity.with(|activity| matches!(activity, Activity::Running(..))));
     view! {
         <div
             class="progress"
             aria-hidden="true"
-            data-on=move || is_running.get().to_string()
+            data-on=text(move || is_running.get().to_string())
             style=("--done", move || format!("{:.3}", done.get()))
         ></div>
     }

@@ -14,6 +14,7 @@ use crate::{
     app::Layout,
     browser,
     canvas::{Frame, Surface, drawing_area, watch_size},
+    memo::{flag, memo, text, when},
     state::State,
     strings,
     theme::ThemeState,
@@ -64,7 +65,7 @@ impl Chart {
 pub(crate) fn KneeCard() -> impl IntoView {
     let state = expect_context::<State>();
     let chart = Chart {
-        knee: Memo::new(move |_| {
+        knee: memo(move |_| {
             let resolution = state.resolution.get();
             state.answered.with(|answered| knee(&resolution, answered.as_deref()))
         }),
@@ -75,25 +76,25 @@ pub(crate) fn KneeCard() -> impl IntoView {
         layout: expect_context::<Layout>(),
     };
     let as_table = RwSignal::new(false);
-    let subtitle = Memo::new(move |_| {
+    let subtitle = memo(move |_| {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
         strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
     });
     let is_stale =
-        Memo::new(move |_| chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale)));
-    let has_knee = Memo::new(move |_| chart.knee.with(Option::is_some));
+        memo(move |_| chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale)));
+    let has_knee = memo(move |_| chart.knee.with(Option::is_some));
     view! {
         <figure class="card panel knee" aria-labelledby="knee-title">
             <figcaption class="panel-head">
                 <h2 class="panel-title" id="knee-title">
                     {move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT)}
                 </h2>
-                <span class="panel-sub">{move || subtitle.get()}</span>
+                <span class="panel-sub">{text(move || subtitle.get())}</span>
                 <span class="panel-actions">
                     <button
                         type="button"
                         class="button-text"
-                        aria-pressed=move || as_table.get().to_string()
+                        aria-pressed=text(move || as_table.get().to_string())
                         on:click=move |_| as_table.update(|on| *on = !*on)
                     >
                         {strings::TABLE}
@@ -101,9 +102,9 @@ pub(crate) fn KneeCard() -> impl IntoView {
                 </span>
             </figcaption>
             <ReadoutLine chart is_stale />
-            <p class="hidden-but-read">{move || summary(chart)}</p>
+            <p class="hidden-but-read">{text(move || summary(chart).unwrap_or_default())}</p>
             <Plot chart is_stale as_table />
-            <Show when=move || !has_knee.get()>
+            <Show when=when(move || !has_knee.get())>
                 <p class="plot-empty">{strings::NO_CURVE}</p>
             </Show>
         </figure>
@@ -130,14 +131,14 @@ fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl In
             <canvas
                 node_ref=base
                 aria-hidden="true"
-                class:stale=move || is_stale.get()
+                class:stale=flag(move || is_stale.get())
                 hidden=hide
             ></canvas>
             <canvas node_ref=overlay aria-hidden="true" hidden=hide></canvas>
-            <Show when=move || !hide()>
+            <Show when=when(move || !hide())>
                 <Cursor chart />
             </Show>
-            <Show when=move || as_table.get()>
+            <Show when=when(move || as_table.get())>
                 {move || {
                     chart.knee.with(|knee| knee.as_ref().map(|knee| knee_table(state, knee)))
                 }}
@@ -305,7 +306,7 @@ fn key_rate(chart: Chart, event: &ev::KeyboardEvent) -> Option<Option<f64>> {
 /// Legend and values in one.
 #[component]
 fn ReadoutLine(chart: Chart, is_stale: Memo<bool>) -> impl IntoView {
-    let read = Memo::new(move |_| chart.readout());
+    let read = memo(move |_| chart.readout());
     let item = move |class: &'static str,
                      (name, short): (&'static str, &'static str),
                      swatch: Swatch,
@@ -313,7 +314,7 @@ fn ReadoutLine(chart: Chart, is_stale: Memo<bool>) -> impl IntoView {
         view! {
             <span class=format!("readout-item {class}")>
                 {swatch_view(swatch)} {move || pick(chart, name, short)}
-                <b class:stale=move || is_stale.get()>
+                <b class:stale=flag(move || is_stale.get())>
                     {move || {
                         let is_phone = chart.layout.is_phone.get();
                         read.with(|read| read.as_ref().and_then(|read| tell(read, is_phone)))

@@ -4,7 +4,12 @@ use leptos::prelude::*;
 use quantity::Unit;
 use scenario::{LedgerEntry, Provenance};
 
-use crate::{icons::Icon, state::State, strings};
+use crate::{
+    icons::Icon,
+    memo::{flag, text, when},
+    state::State,
+    strings,
+};
 
 /// The folded panel.
 #[component]
@@ -16,7 +21,7 @@ pub(crate) fn LedgerPanel() -> impl IntoView {
                 <button
                     type="button"
                     class="ledger-button"
-                    aria-expanded=move || is_open.get().to_string()
+                    aria-expanded=text(move || is_open.get().to_string())
                     aria-controls="ledger"
                     on:click=move |_| is_open.update(|open| *open = !*open)
                 >
@@ -24,8 +29,8 @@ pub(crate) fn LedgerPanel() -> impl IntoView {
                     {strings::LEDGER}
                 </button>
             </h2>
-            <div id="ledger" hidden=move || !is_open.get()>
-                <Show when=move || is_open.get()>
+            <div id="ledger" hidden=flag(move || !is_open.get())>
+                <Show when=when(move || is_open.get())>
                     <LedgerTable />
                 </Show>
             </div>

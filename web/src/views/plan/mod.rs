@@ -20,7 +20,7 @@ use answer_card::AnswerCard;
 use knee_card::KneeCard;
 use ledger::LedgerPanel;
 
-use crate::{names, state::State, strings};
+use crate::{memo::memo, names, state::State, strings};
 
 /// The main column.
 #[component]
@@ -46,7 +46,7 @@ fn Chips() -> impl IntoView {
         }
     };
     let told =
-        move |tell: fn(&scenario::Scenario) -> String| Memo::new(move |_| state.current.with(tell));
+        move |tell: fn(&scenario::Scenario) -> String| memo(move |_| state.current.with(tell));
     view! {
         <div class="chips">
             {chip("model", told(|s| names::model_short(&s.model)))}

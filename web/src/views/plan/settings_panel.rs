@@ -7,6 +7,7 @@ use scenario::{Group, Scenario};
 
 use crate::{
     controls::{Choice, Control, Fold, GpuPicker, ModelPicker},
+    memo::{memo, when},
     settings::{self, Dial},
     state::State,
     strings,
@@ -51,9 +52,7 @@ pub(crate) fn SettingsPanel(
 fn changed(keys: &'static [&'static str]) -> Memo<bool> {
     let state = expect_context::<State>();
     let preset = Scenario::preset();
-    Memo::new(move |_| {
-        state.current.with(|now| keys.iter().any(|key| now.get(key) != preset.get(key)))
-    })
+    memo(move |_| state.current.with(|now| keys.iter().any(|key| now.get(key) != preset.get(key))))
 }
 
 #[component]
@@ -77,8 +76,7 @@ fn ShareChoice() -> impl IntoView {
 fn ArrivalsGroup() -> impl IntoView {
     let state = expect_context::<State>();
     let patterns = settings::PATTERNS.map(|(text, value)| (text.to_owned(), value.to_owned()));
-    let is_bursty =
-        Memo::new(move |_| state.current.with(|s| settings::BURSTINESS.value(s).is_some()));
+    let is_bursty = memo(move |_| state.current.with(|s| settings::BURSTINESS.value(s).is_some()));
     let summary = |scenario: &Scenario| {
         let varies = [&settings::PROMPT_SPREAD, &settings::ANSWER_SPREAD]
             .iter()
@@ -87,7 +85,7 @@ fn ArrivalsGroup() -> impl IntoView {
         let named = settings::PATTERNS.iter().find(|(_, value)| *value == pattern);
         strings::arrivals_summary(named.map_or("", |(name, _)| name), varies)
     };
-    let differs = Memo::new(move |_| {
+    let differs = memo(move |_| {
         state.current.with(|s| s.arrivals != Scenario::preset().arrivals || spreads_differ(s))
     });
     view! {
@@ -100,7 +98,7 @@ fn ArrivalsGroup() -> impl IntoView {
                 put=Rc::new(|scenario: &mut Scenario, value: &str| scenario.set("arrivals", value))
                 wide=true
             />
-            <Show when=move || is_bursty.get()>
+            <Show when=when(move || is_bursty.get())>
                 <Control dial=&settings::BURSTINESS />
             </Show>
             <SpreadChoice id="in-lengths" label=strings::PROMPT_LENGTHS dial=&settings::PROMPT_SPREAD />
@@ -117,7 +115,7 @@ fn spreads_differ(scenario: &Scenario) -> bool {
 #[component]
 fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> impl IntoView {
     let state = expect_context::<State>();
-    let has_spread = Memo::new(move |_| state.current.with(|s| settings::has_spread(dial, s)));
+    let has_spread = memo(move |_| state.current.with(|s| settings::has_spread(dial, s)));
     let options = [strings::FIXED, strings::LOGNORMAL]
         .map(|text| (text.to_owned(), text.to_owned()))
         .into_iter()
@@ -132,7 +130,7 @@ fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> i
     });
     view! {
         <Choice id label options current put wide=true />
-        <Show when=move || has_spread.get()>
+        <Show when=when(move || has_spread.get())>
             <Control dial />
         </Show>
     }

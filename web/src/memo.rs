@@ -1,0 +1,39 @@
+//! Reactive values that are compiled once per type, not once per closure: the page has a hundred of
+//! them, and each copy of the reactive machinery would travel to every visitor.
+
+use leptos::prelude::{Memo, Signal};
+
+/// A memo of what `compute` tells, like [`Memo::new`].
+pub(crate) fn memo<T>(compute: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Memo<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    boxed(Box::new(compute))
+}
+
+type Compute<T> = Box<dyn Fn(Option<&T>) -> T + Send + Sync>;
+
+#[inline(never)]
+fn boxed<T>(compute: Compute<T>) -> Memo<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    Memo::new(compute)
+}
+
+/// A text that follows what it is made from.
+pub(crate) fn text(tell: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
+    Signal::derive(tell)
+}
+
+/// A yes or no that follows what it is made from.
+pub(crate) fn flag(tell: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
+    Signal::derive(tell)
+}
+
+/// A condition for `<Show>`.
+pub(crate) fn when(
+    tell: impl Fn() -> bool + Send + Sync + 'static,
+) -> Box<dyn Fn() -> bool + Send + Sync> {
+    Box::new(tell)
+}
