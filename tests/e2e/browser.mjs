@@ -40,7 +40,10 @@ export async function open(browser, path = "", contextOptions = {}, prepare = as
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => {
-    complaints.push(`request: ${request.url()} ${request.failure()?.errorText}`);
+    const reason = request.failure()?.errorText;
+    // Whoever leaves a page while it loads breaks its requests off. What fails to come is another
+    // matter, and a worker that never comes is noticed by the page itself.
+    if (reason !== "net::ERR_ABORTED") complaints.push(`request: ${request.url()} ${reason}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);

@@ -97,6 +97,25 @@ test("radios and switches by mouse", async () => {
   await context.close();
 });
 
+test("the scheduling rules change the answer and stand in the link", async () => {
+  const { context, page, complaints } = await open(browser);
+  await settled(page);
+  const reference = await answer(page);
+  const pick = (name) =>
+    page.locator("#control-rules label").filter({ hasText: name }).click();
+  await pick("vLLM 0.33");
+  await linkWith(page, "sched.rules=vllm-0.33");
+  await settled(page);
+  const vllm = await answer(page);
+  assert.equal(vllm.hero, "6");
+  assert.notDeepEqual(vllm.facts, reference.facts);
+  await pick("Reference");
+  await settled(page);
+  assert.deepEqual((await answer(page)).facts, reference.facts);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("pickers by mouse: search, pick, leave", async () => {
   const { context, page, complaints } = await open(browser);
   const button = page.locator("#control-gpu .picker-button");
@@ -166,6 +185,7 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "fold Arrivals",
     "fold Engine",
     ...sliders(["budget", "seqs"]),
+    "rules radio",
     "fold Accuracy",
     "Table",
     "Request rate on the chart",
