@@ -67,7 +67,9 @@ impl BatchCurve {
         if slack <= 1e-9 {
             return Err(TheoryError::Unstable { load: self.per_item_s * rate_per_s });
         }
-        let mut batch = (self.fixed_s * rate_per_s / slack) as u64 + 1;
+        let least = (self.fixed_s * rate_per_s / slack) as u64;
+        // A float beyond the range of u64 has saturated; it is refused before anything is added.
+        let mut batch = count("smallest stable batch", least.saturating_add(1))?;
         // The division may round across a whole number either way; the capacity itself decides.
         if batch > 1 && self.load(rate_per_s, batch - 1)? < 1.0 {
             batch -= 1;
@@ -94,6 +96,8 @@ mod tests {
         assert_eq!(curve.smallest_batch(99.0), Ok(8));
         assert_eq!(curve.smallest_batch(100.0), Ok(9));
         assert!((curve.load(80.0, 8).unwrap() - 0.8).abs() < 1e-12);
+        let absurd = BatchCurve::new(1e9, 1e-15).unwrap();
+        assert!(absurd.smallest_batch(9.3e14).is_err());
         let refusal = curve.smallest_batch(200.0).unwrap_err();
         assert!(matches!(refusal, TheoryError::Unstable { .. }), "{refusal}");
     }
