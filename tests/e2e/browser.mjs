@@ -34,6 +34,7 @@ export async function open(browser, path = "", contextOptions = {}, prepare = as
   const context = await browser.newContext(contextOptions);
   const page = await context.newPage();
   const complaints = [];
+  const left = departures(page);
   page.on("console", (message) => {
     if (message.type() !== "error") return;
     complaints.push(`console: ${message.text()} (${message.location().url})`);
@@ -41,9 +42,8 @@ export async function open(browser, path = "", contextOptions = {}, prepare = as
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText;
-    // Whoever leaves a page while it loads breaks its requests off. What fails to come is another
-    // matter, and a worker that never comes is noticed by the page itself.
-    if (reason !== "net::ERR_ABORTED") complaints.push(`request: ${request.url()} ${reason}`);
+    if (reason === "net::ERR_ABORTED" && left.now()) return;
+    complaints.push(`request: ${request.url()} ${reason}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
@@ -51,4 +51,15 @@ export async function open(browser, path = "", contextOptions = {}, prepare = as
   await prepare(page);
   await page.goto(new URL(path, siteUrl).href);
   return { context, page, complaints };
+}
+
+/** Whoever leaves a page while it loads breaks its requests off: which requests that can explain. */
+function departures(page) {
+  const NEAR_MS = 1_000;
+  let at = -Infinity;
+  // The request for the next page comes first, the breaking off of what is under way after it.
+  page.on("request", (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) at = Date.now();
+  });
+  return { now: () => Date.now() - at < NEAR_MS };
 }

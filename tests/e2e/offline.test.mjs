@@ -57,8 +57,7 @@ test("once loaded it works without a network", async () => {
   await context.setOffline(true);
   await useIt(page);
   assert.match((await answer(page)).headline, /^H200 .*80 req\/s/);
-  // The browser asks for the tab's icon again whenever it likes; the page does not miss it.
-  noComplaints(complaints.filter((complaint) => !/headroom-[0-9a-f]+\.svg/.test(complaint)));
+  noComplaints(complaints);
   await context.close();
 });
 

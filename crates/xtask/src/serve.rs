@@ -87,17 +87,30 @@ fn listen(port: u16) -> Result<TcpListener> {
 /// Answers one request. A browser that hangs up early is no failure of ours.
 fn answer(request: Request, folder: &Path) {
     let _ = match find(request.method(), request.url(), folder) {
-        Ok((file, mime)) => request.respond(with_headers(Response::from_file(file), mime)),
+        Ok(Found { file, mime, caching }) => {
+            request.respond(with_headers(Response::from_file(file), mime, caching))
+        }
         Err(status) => {
             let text = format!("{status}\n");
             let response = Response::from_string(text).with_status_code(status);
-            request.respond(with_headers(response, "text/plain; charset=utf-8"))
+            request.respond(with_headers(response, "text/plain; charset=utf-8", ASK_AGAIN))
         }
     };
 }
 
+/// For what may change under its name: a page that is being worked on changes at any time.
+const ASK_AGAIN: &str = "no-cache";
+/// For a file that carries the fingerprint of its content in its name.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+struct Found {
+    file: File,
+    mime: &'static str,
+    caching: &'static str,
+}
+
 /// The file that a request is for, or the status that says why there is none.
-fn find(method: &Method, url: &str, folder: &Path) -> Result<(File, &'static str), u16> {
+fn find(method: &Method, url: &str, folder: &Path) -> Result<Found, u16> {
     if !matches!(method, Method::Get | Method::Head) {
         return Err(405);
     }
@@ -107,16 +120,25 @@ fn find(method: &Method, url: &str, folder: &Path) -> Result<(File, &'static str
         path.push("index.html");
     }
     let file = File::open(&path).map_err(|_| 404_u16)?;
-    Ok((file, mime(&path)))
+    Ok(Found { file, mime: mime(&path), caching: caching(&path) })
 }
 
-fn with_headers<R: std::io::Read>(mut response: Response<R>, mime: &str) -> Response<R> {
-    // Never without asking again: a page that is being worked on changes at any time.
-    for (name, value) in [
-        ("Content-Type", mime),
-        ("Cache-Control", "no-cache"),
-        ("X-Content-Type-Options", "nosniff"),
-    ] {
+/// How long a browser may keep a file.
+fn caching(path: &Path) -> &'static str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_fingerprint =
+        |part: &str| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if name.split(['-', '_', '.']).any(is_fingerprint) { FOR_EVER } else { ASK_AGAIN }
+}
+
+fn with_headers<R: std::io::Read>(
+    mut response: Response<R>,
+    mime: &str,
+    caching: &str,
+) -> Response<R> {
+    for (name, value) in
+        [("Content-Type", mime), ("Cache-Control", caching), ("X-Content-Type-Options", "nosniff")]
+    {
         if let Ok(header) = Header::from_bytes(name, value) {
             response.add_header(header);
         }
@@ -212,6 +234,16 @@ mod tests {
         assert_eq!(mime(Path::new("a_bg.wasm")), "application/wasm");
         assert_eq!(mime(Path::new("a.js")), "text/javascript; charset=utf-8");
         assert_eq!(mime(Path::new("a")), "application/octet-stream");
+    }
+
+    #[test]
+    fn only_what_its_name_pins_is_kept() {
+        for name in ["headroom-9436b36c44898e88.svg", "sim-worker-c8bd848985076681_bg.wasm"] {
+            assert_eq!(caching(Path::new(name)), FOR_EVER, "{name}");
+        }
+        for name in ["index.html", "theme.js", "headroom-9436b36c.svg", "fonts/inter.woff2"] {
+            assert_eq!(caching(Path::new(name)), ASK_AGAIN, "{name}");
+        }
     }
 
     /// Speaks to the server as a program would that means no good: without tidying the path.
