@@ -6,8 +6,9 @@ use wasm_bindgen::JsCast;
 
 use crate::{
     browser,
+    dom::mounted,
     memo::text,
-    shell::{NoticeLine, SidePanel, Toast, TopBar},
+    shell::{NoticeLine, SidePanel, TopBar, toast},
     state::{Sheet, State},
     strings,
     theme::{ThemeState, media_signal},
@@ -87,7 +88,7 @@ pub(crate) fn App() -> impl IntoView {
                 </div>
             </main>
         </div>
-        <Toast />
+        {mounted(toast)}
         <Announcer />
     }
 }

@@ -15,6 +15,7 @@ mod app;
 mod browser;
 mod canvas;
 mod controls;
+mod dom;
 mod fatal;
 mod icons;
 mod memo;

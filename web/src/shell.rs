@@ -7,6 +7,7 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     app::Layout,
     browser,
+    dom::{El, el},
     icons::{Icon, mark},
     memo::{flag, text, when},
     state::{Sheet, State},
@@ -287,8 +288,7 @@ pub(crate) fn NoticeLine() -> impl IntoView {
 }
 
 /// One line that goes away by itself, unless it is being read.
-#[component]
-pub(crate) fn Toast() -> impl IntoView {
+pub(crate) fn toast() -> El {
     let state = expect_context::<State>();
     let timer = StoredValue::new(None::<TimeoutHandle>);
     let stop = move || {
@@ -306,24 +306,13 @@ pub(crate) fn Toast() -> impl IntoView {
             start();
         }
     });
-    view! {
-        <div role="status" aria-live="polite">
-            {move || {
-                state
-                    .toast
-                    .get()
-                    .map(|text| {
-                        view! {
-                            <p
-                                class="toast"
-                                on:pointerenter=move |_| stop()
-                                on:pointerleave=move |_| start()
-                            >
-                                {text}
-                            </p>
-                        }
-                    })
-            }}
-        </div>
-    }
+    el("div").attr("role", "status").attr("aria-live", "polite").region(move || {
+        state.toast.get().map(|text| {
+            el("p")
+                .class("toast")
+                .on(ev::pointerenter, move |_| stop())
+                .on(ev::pointerleave, move |_| start())
+                .text(&text)
+        })
+    })
 }
