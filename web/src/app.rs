@@ -1,14 +1,14 @@
 //! The page as a whole: state, layout, and the keys that work everywhere.
 
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
 use scenario::Scenario;
 use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use crate::{
     browser,
-    dom::mounted,
-    memo::text,
-    shell::{NoticeLine, SidePanel, TopBar, toast},
+    dom::{El, el, in_body},
+    shell::{side_panel, toast, top_bar, with_notice_line},
     state::{Sheet, State},
     strings,
     theme::{ThemeState, media_signal},
@@ -44,53 +44,55 @@ pub(crate) fn App() -> impl IntoView {
     url_state::follow(state);
     listen_to_keys(state);
 
-    let main = NodeRef::<html::Main>::new();
+    // What follows is a view of its own only in name: all of it stands in the body.
+    in_body([skip_link(), page(state, layout), toast()]);
+    view! { <Announcer /> }
+}
+
+/// For those who come by keyboard.
+fn skip_link() -> El {
+    let skip = |event: ev::MouseEvent| {
+        event.prevent_default();
+        if let Some(answer) = document().get_element_by_id("answer") {
+            browser::focus(&answer);
+        }
+    };
+    el("button").attr("type", "button").class("skip").on(ev::click, skip).text(strings::SKIP)
+}
+
+fn page(state: State, layout: Layout) -> El {
+    let drawer_is_open = move || {
+        layout.is_narrow.get() && !layout.is_phone.get() && state.sheet.get() != Sheet::Peek
+    };
+    let scrim = el("div")
+        .class("scrim")
+        .truth_of("data-open", drawer_is_open)
+        .on(ev::click, move |_| state.sheet.set(Sheet::Peek));
+    let main = el("main").class("main").flag_of("inert", drawer_is_open);
+    let condensed = follow_scrolling(&main);
+    let inner = with_notice_line(el("div").class("main-inner"));
+    inner.leptos(move || view! { <Plan condensed /> });
+    el("div").class("page").child([top_bar(), side_panel(), scrim, main.child(inner)])
+}
+
+/// Whether the answer has been scrolled out of its place, in the main column or with the page.
+fn follow_scrolling(main: &El) -> Signal<bool> {
     let condensed = RwSignal::new(false);
+    let element: Element = main.node::<Element>().clone();
     let on_scroll = move || {
-        let inner = main.get_untracked().map_or(0.0, |main| f64::from(main.scroll_top()));
+        let inner = f64::from(element.scroll_top());
         let outer = window().scroll_y().unwrap_or(0.0);
         let now = inner + outer > CONDENSE_PX;
         if condensed.get_untracked() != now {
             condensed.set(now);
         }
     };
+    let _ = main.clone().on(ev::scroll, {
+        let on_scroll = on_scroll.clone();
+        move |_| on_scroll()
+    });
     window_event_listener(ev::scroll, move |_| on_scroll());
-    let skip = move |event: ev::MouseEvent| {
-        event.prevent_default();
-        if let Some(answer) = document().get_element_by_id("answer") {
-            browser::focus(&answer);
-        }
-    };
-    let drawer_is_open = move || {
-        layout.is_narrow.get() && !layout.is_phone.get() && state.sheet.get() != Sheet::Peek
-    };
-    view! {
-        <button type="button" class="skip" on:click=skip>
-            {strings::SKIP}
-        </button>
-        <div class="page">
-            <TopBar />
-            <SidePanel />
-            <div
-                class="scrim"
-                data-open=text(move || drawer_is_open().to_string())
-                on:click=move |_| state.sheet.set(Sheet::Peek)
-            ></div>
-            <main
-                class="main"
-                node_ref=main
-                inert=drawer_is_open
-                on:scroll=move |_| on_scroll()
-            >
-                <div class="main-inner">
-                    <NoticeLine />
-                    <Plan condensed=condensed.into() />
-                </div>
-            </main>
-        </div>
-        {mounted(toast)}
-        <Announcer />
-    }
+    condensed.into()
 }
 
 /// Undo, redo, and Escape for a run or an open drawer.

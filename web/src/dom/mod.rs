@@ -20,7 +20,7 @@ mod mount;
 mod region;
 
 pub(crate) use element::{El, el, svg};
-pub(crate) use mount::mounted;
+pub(crate) use mount::in_body;
 pub(crate) use region::Nodes;
 
 use leptos::prelude::{RenderEffect, StoredValue};

@@ -1,15 +1,23 @@
-//! Where the page's elements meet Leptos.
+//! Where the page's elements meet the document, and Leptos's views.
 
-use leptos::{html, prelude::*};
+use leptos::{mount::mount_to, prelude::*};
+use web_sys::HtmlElement;
 
-use super::Nodes;
+use super::{El, Nodes};
 
-/// What `build` builds, as a Leptos view.
-pub(crate) fn mounted<N>(build: impl FnOnce() -> N + 'static) -> impl IntoView
-where
-    N: Into<Nodes>,
-{
-    let root = NodeRef::<html::Div>::new();
-    root.on_load(move |root| build().into().append_to(&root));
-    view! { <div class="mounted" node_ref=root></div> }
+/// Puts elements last into the document's body.
+pub(crate) fn in_body(nodes: impl Into<Nodes>) {
+    if let Some(body) = document().body() {
+        nodes.into().append_to(&body);
+    }
+}
+
+impl El {
+    /// Puts a Leptos view last into the element, for as long as the page lives.
+    pub(crate) fn leptos<V>(&self, view: impl FnOnce() -> V + 'static)
+    where
+        V: IntoView + 'static,
+    {
+        mount_to(self.node::<HtmlElement>().clone(), view).forget();
+    }
 }

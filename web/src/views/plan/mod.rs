@@ -14,7 +14,7 @@ mod settings_panel;
 use leptos::prelude::*;
 
 pub(crate) use announcer::Announcer;
-pub(crate) use settings_panel::SettingsPanel;
+pub(crate) use settings_panel::settings_panel;
 
 use answer_card::AnswerCard;
 use knee_card::KneeCard;
