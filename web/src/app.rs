@@ -44,7 +44,7 @@ pub(crate) fn App() -> impl IntoView {
     url_state::follow(state);
     listen_to_keys(state);
 
-    // What follows is a view of its own only in name: all of it stands in the body.
+    // All of it stands in the body itself; what is left for Leptos comes after it.
     in_body([skip_link(), page(state, layout), toast()]);
     view! { <Announcer /> }
 }

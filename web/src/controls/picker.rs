@@ -190,10 +190,7 @@ fn panel(picker: &Picker) -> El {
         .attr("role", "listbox")
         .attr("id", &list_id(kind))
         .attr("aria-label", kind.search)
-        .region({
-            let panel = panel.clone();
-            move || panel.options()
-        });
+        .region(move || panel.options());
     el("div")
         .class("picker-panel")
         .style("left", &format!("{left}px"))
