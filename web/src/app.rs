@@ -13,7 +13,7 @@ use crate::{
     strings,
     theme::{ThemeState, media_signal},
     url_state,
-    views::plan::{Announcer, Plan},
+    views::plan::{announcer, plan},
 };
 
 /// Scrolling further than this condenses the answer card, CSS px.
@@ -84,12 +84,12 @@ pub(crate) fn App() -> impl IntoView {
             >
                 <div class="main-inner">
                     <NoticeLine />
-                    <Plan condensed=condensed.into() />
+                    {mounted(move || plan(condensed.into()))}
                 </div>
             </main>
         </div>
         {mounted(toast)}
-        <Announcer />
+        {mounted(announcer)}
     }
 }
 

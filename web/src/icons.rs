@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::dom::{El, svg};
+
 /// One icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Icon {
@@ -53,6 +55,15 @@ impl Icon {
                 <path d=self.path() />
             </svg>
         }
+    }
+
+    /// The same as an element.
+    pub(crate) fn el(self) -> El {
+        svg("svg")
+            .class("icon")
+            .attr("viewBox", "0 0 16 16")
+            .attr("aria-hidden", "true")
+            .child(svg("path").attr("d", self.path()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reactive values that are compiled once per type, not once per closure: the page has a hundred of
 //! them, and each copy of the reactive machinery would travel to every visitor.
 
-use leptos::prelude::{Memo, Signal};
+use leptos::prelude::{Effect, Memo, Signal};
 
 /// A memo of what `compute` tells, like [`Memo::new`].
 pub(crate) fn memo<T>(compute: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Memo<T>
@@ -19,6 +19,17 @@ where
     T: PartialEq + Send + Sync + 'static,
 {
     Memo::new(compute)
+}
+
+/// Runs `run` once what is being built is in the page, and again whenever a signal that it read has
+/// changed.
+pub(crate) fn effect(run: impl Fn() + 'static) {
+    boxed_effect(Box::new(run));
+}
+
+#[inline(never)]
+fn boxed_effect(run: Box<dyn Fn()>) {
+    Effect::new(move |_| run());
 }
 
 /// A text that follows what it is made from.

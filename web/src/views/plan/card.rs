@@ -12,6 +12,9 @@ use crate::{
     strings,
 };
 
+/// How many changes are offered at most.
+pub(crate) const MOST_CHANGES: usize = 3;
+
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
@@ -86,7 +89,7 @@ pub(crate) struct Gauge {
 pub(crate) enum Right {
     /// The four facts; stale ones are of an older scenario.
     Facts { facts: Box<[Fact; 4]>, are_stale: bool },
-    /// Changes that work.
+    /// Changes that work, no more than [`MOST_CHANGES`].
     Remedies(Vec<Change>),
     /// What to do about a worker that died; `waits` if nothing happens by itself.
     Restart { message: String, waits: bool },
@@ -305,7 +308,7 @@ fn no_answer(word: &str, text: String, changes: &[Change]) -> Card {
         offers_simulation: false,
         pill: pill("bad", Icon::Cross, strings::NO_ANSWER),
         beneath: Beneath::Paragraph { text, run_longer: false },
-        right: Right::Remedies(changes.iter().take(3).cloned().collect()),
+        right: Right::Remedies(changes.iter().take(MOST_CHANGES).cloned().collect()),
     }
 }
 
