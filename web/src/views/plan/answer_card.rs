@@ -26,9 +26,8 @@ pub(crate) fn card_memo(state: State) -> Memo<Card> {
 }
 
 /// The card. Its texts change in place; a part is replaced only if it becomes another one.
-pub(crate) fn answer_card(condensed: Signal<bool>) -> El {
+pub(crate) fn answer_card(card: Memo<Card>, condensed: Signal<bool>) -> El {
     let state = expect_context::<State>();
-    let card = card_memo(state);
     let is_gauge = memo(move |_| card.with(|card| matches!(card.beneath, Beneath::Gauge(_))));
     let left = el("div")
         .class("answer-left")
@@ -92,7 +91,12 @@ fn headlines(state: State, card: Memo<Card>) -> El {
     };
     el("div")
         .class("answer-text")
-        .child(el("p").class("headline").attr_of("title", headline).text_of(headline))
+        .child(
+            el("p")
+                .class("headline")
+                .attr_of("title", move || headline().replace('\n', " "))
+                .text_of(headline),
+        )
         .child(
             el("p")
                 .class("qualifier")
@@ -115,12 +119,7 @@ fn pill(card: Memo<Card>, text: &str) -> El {
 }
 
 fn paragraph(state: State, card: Memo<Card>) -> El {
-    let text = move || {
-        card.with(|card| match &card.beneath {
-            Beneath::Paragraph { text, .. } => text.clone(),
-            Beneath::Gauge(_) => String::new(),
-        })
-    };
+    let text = move || card.with(|card| card.reason().to_owned());
     let offers_longer_run = move || {
         card.with(|card| matches!(card.beneath, Beneath::Paragraph { run_longer: true, .. }))
     };

@@ -24,7 +24,7 @@ pub(crate) struct Card {
     pub(crate) size: Size,
     /// Whether the number is of an older scenario.
     pub(crate) is_stale: bool,
-    /// What the number counts.
+    /// What the number counts, on one line or on two.
     pub(crate) headline: String,
     /// What it holds for.
     pub(crate) qualifier: String,
@@ -119,6 +119,31 @@ pub(crate) struct Change {
     pub(crate) value: String,
     /// What it does.
     pub(crate) effect: String,
+}
+
+impl Card {
+    /// Why there is no number, in a sentence; empty if there is one.
+    pub(crate) fn reason(&self) -> &str {
+        match &self.beneath {
+            Beneath::Paragraph { text, .. } => text,
+            Beneath::Gauge(_) => "",
+        }
+    }
+
+    /// The first of the changes that work, by name.
+    pub(crate) fn first_change(&self) -> Option<String> {
+        match &self.right {
+            Right::Remedies(changes) => changes.first().map(Change::name),
+            _ => None,
+        }
+    }
+}
+
+impl Change {
+    /// The setting and its new value, as a person calls them.
+    pub(crate) fn name(&self) -> String {
+        strings::remedy(&self.key, &self.value)
+    }
 }
 
 /// The card for what is known now.

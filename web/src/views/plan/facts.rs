@@ -86,7 +86,7 @@ fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
     let told = move |tell: fn(&Change) -> String| {
         move || card.with(|card| change(card, row).map(tell).unwrap_or_default())
     };
-    let name = told(|change| strings::remedy(&change.key, &change.value));
+    let name = told(Change::name);
     let effect = told(|change| change.effect.clone());
     let apply = move |_| {
         if let Some(change) = card.with_untracked(|card| change(card, row).cloned()) {

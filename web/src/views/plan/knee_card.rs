@@ -9,6 +9,7 @@ use quantity::{Unit, duration, number, plus_minus};
 use web_sys::{HtmlCanvasElement, HtmlInputElement};
 
 use super::{
+    card::Card,
     knee_data::{Knee, knee},
     knee_table::knee_table,
 };
@@ -17,6 +18,7 @@ use crate::{
     browser,
     canvas::{Frame, Surface, drawing_area, watch_size},
     dom::{El, el, svg},
+    icons::Icon,
     memo::{effect, memo},
     state::State,
     strings,
@@ -72,7 +74,7 @@ impl Chart {
 }
 
 /// The card.
-pub(crate) fn knee_card() -> El {
+pub(crate) fn knee_card(card: Memo<Card>) -> El {
     let state = expect_context::<State>();
     let chart = Chart {
         knee: memo(move |_| {
@@ -88,6 +90,7 @@ pub(crate) fn knee_card() -> El {
     let as_table = RwSignal::new(false);
     el("figure")
         .class("card panel knee")
+        .class_of("knee-empty", move || !chart.is_there())
         .attr("aria-labelledby", "knee-title")
         .child([
             head(chart, as_table),
@@ -95,7 +98,18 @@ pub(crate) fn knee_card() -> El {
             el("p").class("hidden-but-read").text_of(move || summary(chart).unwrap_or_default()),
             plot(state, chart, as_table),
         ])
-        .when(move || !chart.is_there(), || el("p").class("plot-empty").text(strings::NO_CURVE))
+        .when(move || !chart.is_there(), move || empty(card))
+}
+
+/// In the place of readout and plot: why there is nothing to draw, and what to change.
+fn empty(card: Memo<Card>) -> El {
+    let way_out = move || card.with(|card| strings::way_out(card.first_change().as_deref()));
+    el("div").class("plot-empty").child([
+        Icon::Cross.el(),
+        el("p").class("plot-empty-word").text_of(move || card.with(|card| card.hero.clone())),
+        el("p").text_of(move || card.with(|card| card.reason().to_owned())),
+        el("p").text_of(way_out),
+    ])
 }
 
 fn head(chart: Chart, as_table: RwSignal<bool>) -> El {
@@ -113,7 +127,7 @@ fn head(chart: Chart, as_table: RwSignal<bool>) -> El {
     el("figcaption").class("panel-head").child([
         el("h2").class("panel-title").attr("id", "knee-title").text_of(title),
         el("span").class("panel-sub").text_of(subtitle),
-        el("span").class("panel-actions").child(table),
+        el("span").class("panel-actions").flag_of("hidden", move || !chart.is_there()).child(table),
     ])
 }
 

@@ -4,7 +4,7 @@ use leptos::{ev, prelude::*};
 use quantity::Unit;
 use scenario::{LedgerEntry, Provenance};
 
-use super::knee_table::column_names;
+use super::{card::Card, knee_table::column_names};
 use crate::{
     dom::{El, el},
     icons::Icon,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The folded panel.
-pub(crate) fn ledger_panel() -> El {
+pub(crate) fn ledger_panel(card: Memo<Card>) -> El {
     let state = expect_context::<State>();
     let is_open = RwSignal::new(false);
     let button = el("button")
@@ -27,10 +27,23 @@ pub(crate) fn ledger_panel() -> El {
     let content = el("div")
         .attr("id", "ledger")
         .flag_of("hidden", move || !is_open.get())
-        .when(move || is_open.get(), move || table(state));
+        .when(move || is_open.get() && has_numbers(state), move || table(state))
+        .when(move || is_open.get() && !has_numbers(state), move || empty(card));
     el("section")
         .class("card panel ledger")
         .child([el("h2").class("panel-title").child(button), content])
+}
+
+fn has_numbers(state: State) -> bool {
+    state.resolution.with(|resolution| resolution.outcome.is_ok())
+}
+
+/// Why there are no numbers, and what to change.
+fn empty(card: Memo<Card>) -> El {
+    let text = move || {
+        card.with(|card| strings::no_numbers(card.reason(), card.first_change().as_deref()))
+    };
+    el("p").class("ledger-empty").text_of(text)
 }
 
 /// With other numbers it has other rows; the rest, which can be scrolled and focused, stays.

@@ -16,7 +16,7 @@ use leptos::{ev, prelude::*};
 pub(crate) use announcer::announcer;
 pub(crate) use settings_panel::SettingsPanel;
 
-use answer_card::answer_card;
+use answer_card::{answer_card, card_memo};
 use knee_card::knee_card;
 use ledger::ledger_panel;
 
@@ -30,12 +30,14 @@ use crate::{
 /// The main column.
 pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
     let heading = el("h1").class("hidden-but-read").text(strings::PAGE_HEADING);
-    [heading, answer_card(condensed), chips(), knee_card(), ledger_panel()].into()
+    let state = expect_context::<State>();
+    let card = card_memo(state);
+    [heading, answer_card(card, condensed), chips(state), knee_card(card), ledger_panel(card)]
+        .into()
 }
 
 /// On a phone: what is set, each opening the sheet at its control.
-fn chips() -> El {
-    let state = expect_context::<State>();
+fn chips(state: State) -> El {
     let chip = move |control: &'static str, tell: fn(&scenario::Scenario) -> String| {
         el("button")
             .attr("type", "button")
