@@ -13,7 +13,7 @@ use crate::{
     strings,
     theme::{ThemeState, media_signal},
     url_state,
-    views::plan::{Announcer, Plan},
+    views::plan::{announcer, plan},
 };
 
 /// Scrolling further than this condenses the answer card, CSS px.
@@ -28,9 +28,8 @@ pub(crate) struct Layout {
     pub(crate) is_narrow: RwSignal<bool>,
 }
 
-/// The page.
-#[component]
-pub(crate) fn App() -> impl IntoView {
+/// Builds the page into the document's body.
+pub(crate) fn app() {
     let parsed = Scenario::from_link(&url_state::fragment());
     let state = State::new(parsed.scenario, parsed.notices);
     let layout = Layout {
@@ -44,9 +43,7 @@ pub(crate) fn App() -> impl IntoView {
     url_state::follow(state);
     listen_to_keys(state);
 
-    // All of it stands in the body itself; what is left for Leptos comes after it.
-    in_body([skip_link(), page(state, layout), toast()]);
-    view! { <Announcer /> }
+    in_body([skip_link(), page(state, layout), toast(), announcer()]);
 }
 
 /// For those who come by keyboard.
@@ -70,8 +67,7 @@ fn page(state: State, layout: Layout) -> El {
         .on(ev::click, move |_| state.sheet.set(Sheet::Peek));
     let main = el("main").class("main").flag_of("inert", drawer_is_open);
     let condensed = follow_scrolling(&main);
-    let inner = with_notice_line(el("div").class("main-inner"));
-    inner.leptos(move || view! { <Plan condensed /> });
+    let inner = with_notice_line(el("div").class("main-inner")).child(plan(condensed));
     el("div").class("page").child([top_bar(), side_panel(), scrim, main.child(inner)])
 }
 

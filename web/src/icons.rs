@@ -1,7 +1,5 @@
 //! Line icons, 16 × 16, drawn with the colour of the text beside them.
 
-use leptos::prelude::*;
-
 use crate::dom::{El, svg};
 
 /// One icon.
@@ -55,15 +53,6 @@ impl Icon {
             .attr("viewBox", "0 0 16 16")
             .attr("aria-hidden", "true")
             .child(svg("path").attr("d", self.path()))
-    }
-
-    /// The same as a Leptos view.
-    pub(crate) fn view(self) -> impl IntoView {
-        view! {
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-                <path d=self.path() />
-            </svg>
-        }
     }
 }
 

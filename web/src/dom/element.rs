@@ -111,9 +111,14 @@ impl El {
     #[inline(never)]
     fn class_told(self, name: &'static str, tell: Told<bool>) -> Self {
         let classes = self.0.class_list();
+        let mut last = false;
         follow(Box::new(move || {
-            // Only an empty name, or one with a space, is refused.
-            let _ = if tell() { classes.add_1(name) } else { classes.remove_1(name) };
+            let now = tell();
+            if now != last {
+                // Only an empty name, or one with a space, is refused.
+                let _ = if now { classes.add_1(name) } else { classes.remove_1(name) };
+                last = now;
+            }
         }));
         self
     }
@@ -132,7 +137,14 @@ impl El {
     #[inline(never)]
     fn style_told(self, name: &'static str, tell: Told<String>) -> Self {
         let element = self.0.clone();
-        follow(Box::new(move || set_style(&element, name, &tell())));
+        let mut last = String::new();
+        follow(Box::new(move || {
+            let now = tell();
+            if now != last {
+                set_style(&element, name, &now);
+                last = now;
+            }
+        }));
         self
     }
 
@@ -159,6 +171,7 @@ impl El {
 
     /// Hears an event, for as long as the region lives that the element was built in: one that is
     /// sent while the element is being removed, as `focusout` is, finds nobody.
+    #[expect(clippy::needless_pass_by_value, reason = "an event's type stands for itself")]
     pub(crate) fn on<E>(self, event: E, mut hear: impl FnMut(E::EventType) + 'static) -> Self
     where
         E: EventDescriptor,

@@ -43,6 +43,12 @@ impl<const N: usize> From<[El; N]> for Nodes {
     }
 }
 
+impl<const N: usize> From<[Nodes; N]> for Nodes {
+    fn from(stretches: [Nodes; N]) -> Self {
+        Self(stretches.into_iter().flat_map(|Nodes(nodes)| nodes).collect())
+    }
+}
+
 impl From<&str> for Nodes {
     fn from(text: &str) -> Self {
         Self(vec![document().create_text_node(text).into()])
