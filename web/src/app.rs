@@ -2,7 +2,6 @@
 
 use leptos::{ev, prelude::*};
 use scenario::Scenario;
-use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use crate::{
@@ -94,10 +93,7 @@ fn follow_scrolling(main: &El) -> Signal<bool> {
 /// Undo, redo, and Escape for a run or an open drawer.
 fn listen_to_keys(state: State) {
     window_event_listener(ev::keydown, move |event| {
-        let types = event
-            .target()
-            .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok())
-            .is_some_and(|input| input.type_() == "text");
+        let types = browser::input_of(&event).is_some_and(|input| input.type_() == "text");
         let command = event.ctrl_key() || event.meta_key();
         match event.key().as_str() {
             "z" | "Z" if command && !types => {

@@ -1,7 +1,9 @@
 //! Reactive values that are compiled once per type, not once per closure: the page has a hundred of
 //! them, and each copy of the reactive machinery would travel to every visitor.
 
-use leptos::prelude::{Effect, Memo, Signal};
+use std::cell::Cell;
+
+use leptos::prelude::{Effect, Memo, untrack};
 
 /// A memo of what `compute` tells, like [`Memo::new`].
 pub(crate) fn memo<T>(compute: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Memo<T>
@@ -30,4 +32,16 @@ pub(crate) fn effect(run: impl Fn() + 'static) {
 #[inline(never)]
 fn boxed_effect(run: Box<dyn Fn()>) {
     Effect::new(move |_| run());
+}
+
+/// Runs `then` whenever what `read` reads has changed, but not at first. `then` may read whatever
+/// else it likes.
+pub(crate) fn on_change(read: impl Fn() + 'static, then: impl Fn() + 'static) {
+    let is_first = Cell::new(true);
+    effect(move || {
+        read();
+        if !is_first.replace(false) {
+            untrack(&then);
+        }
+    });
 }

@@ -11,6 +11,7 @@ use crate::{
     browser,
     dom::{El, el},
     icons::{Icon, mark},
+    memo::effect,
     state::{Sheet, State},
     strings,
     theme::{Choice, ThemeState},
@@ -132,14 +133,14 @@ pub(crate) fn side_panel() -> El {
         .truth_of("data-open", is_open)
         .attr_of("data-stop", stop);
     // A closed drawer takes no focus; an open one begins with it.
-    Effect::new({
+    effect({
         let side = side.clone();
-        move |before: Option<bool>| {
+        let was_open = Cell::new(true);
+        move || {
             let open = is_open() && layout.is_narrow.get() && !layout.is_phone.get();
-            if open && before == Some(false) {
+            if !was_open.replace(open) && open {
                 focus_first(side.node());
             }
-            open
         }
     });
     let grip = grip(&side, state);
@@ -294,7 +295,7 @@ pub(crate) fn toast() -> El {
         let wait = Duration::from_millis(TOAST_MS);
         timer.set_value(set_timeout_with_handle(move || state.toast.set(None), wait).ok());
     };
-    Effect::new(move |_| {
+    effect(move || {
         if state.toast.with(Option::is_some) {
             start();
         }

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use scenario::{Notice, NoticeKind};
 
-use crate::{memo::memo, settings::Dial, state::State};
+use crate::{
+    memo::{memo, on_change},
+    settings::Dial,
+    state::State,
+};
 
 /// The typed text and what was said about it. Both go when the value changes by other means.
 #[derive(Clone, Copy)]
@@ -35,13 +39,14 @@ impl Entry {
             message: RwSignal::new(String::new()),
             is_refused: RwSignal::new(false),
         };
-        Effect::new(move |before: Option<bool>| {
-            in_force.track();
-            if before.is_some() && !entry.is_about_now() {
-                entry.forget();
-            }
-            true
-        });
+        on_change(
+            move || in_force.track(),
+            move || {
+                if !entry.is_about_now() {
+                    entry.forget();
+                }
+            },
+        );
         entry
     }
 

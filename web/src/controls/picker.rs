@@ -10,7 +10,7 @@ use crate::{
     browser,
     dom::{El, el},
     icons::Icon,
-    memo::memo,
+    memo::{effect, memo},
     names,
     state::State,
     strings,
@@ -164,13 +164,12 @@ fn panel(picker: &Picker) -> El {
     let active = RwSignal::new(start_at(&all, &picker.chosen.get_untracked()));
     let panel = Panel { picker: picker.clone(), query, active };
     let search = search_field(&panel);
-    Effect::new({
+    effect({
         let search = search.clone();
-        move |_: Option<bool>| {
+        move || {
             // It has just been put on the page.
             browser::focus(search.node());
             reveal(kind, active.get_untracked());
-            true
         }
     });
     // Leaving for anything but the panel itself closes it without touching the focus.
