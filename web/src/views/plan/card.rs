@@ -122,6 +122,11 @@ pub(crate) struct Change {
 }
 
 impl Card {
+    /// Why there is no number, in a word. The number of an older scenario is none.
+    pub(crate) fn word(&self) -> &str {
+        if self.size == Size::Words { &self.hero } else { strings::NO_ANSWER }
+    }
+
     /// Why there is no number, in a sentence; empty if there is one.
     pub(crate) fn reason(&self) -> &str {
         match &self.beneath {

@@ -106,7 +106,7 @@ fn empty(card: Memo<Card>) -> El {
     let way_out = move || card.with(|card| strings::way_out(card.first_change().as_deref()));
     el("div").class("plot-empty").child([
         Icon::Cross.el(),
-        el("p").class("plot-empty-word").text_of(move || card.with(|card| card.hero.clone())),
+        el("p").class("plot-empty-word").text_of(move || card.with(|card| card.word().to_owned())),
         el("p").text_of(move || card.with(|card| card.reason().to_owned())),
         el("p").text_of(way_out),
     ])
