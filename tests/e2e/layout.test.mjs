@@ -141,6 +141,7 @@ for (const size of SIZES) {
       ["no-fit", NO_FIT],
       ["out-of-reach", "v=1&ttft=10ms"],
       ["close", "v=1&rate=90"],
+      ["long", "v=1&rate=10000&gpu=h100-pcie"],
       ["large", "v=1&rate=10000&model=gemma-3-27b&gpu=b200"],
       ["notices", "v=1&foo=1&rate=-4"],
     ]) {

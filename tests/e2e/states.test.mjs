@@ -48,13 +48,25 @@ test("a model that does not fit: picked, refused, applied, sized", async () => {
   assert.equal(said.pill, "No answer");
   assert.match(said.paragraph, /has 1\d\d GiB of weights\. One H100 leaves 6\d(\.\d)? GiB/);
   assert.equal(said.remedies.length, 3);
-  assert.equal(plain(await page.locator(".plot-empty").textContent()), "No curve: the scenario above has no answer.");
+  const instead = await page.locator(".plot-empty p").allTextContents();
+  assert.deepEqual(instead.map(plain), [
+    said.hero,
+    said.paragraph,
+    `Smallest change that works: ${said.remedies[0][0]}.`,
+  ]);
+  const { height } = await page.locator(".knee").boundingBox();
+  assert.ok(height < 260, `the knee's card is ${height} px high for three lines`);
+  await page.locator(".ledger-button").click();
+  const ledger = plain(await page.locator("#ledger").textContent());
+  assert.ok(ledger.includes(said.paragraph) && ledger.includes(said.remedies[0][0]), ledger);
+  assert.equal(await page.locator("#ledger table").count(), 0, "an empty table");
   assert.equal(await page.locator(".plot-cursor").count(), 0, "a cursor over no curve");
   const link = await linkWith(page, "model=llama-3.1-70b");
   await page.locator(".remedy .button").first().click();
   await heroBecomes(page, /^\d/);
   await settled(page);
   assert.match((await answer(page)).headline, /^\w+( GPUs?)? for 100 req\/s$/);
+  assert.ok((await page.locator("#ledger tbody tr").count()) >= 10, "the ledger did not come back");
   noComplaints(complaints);
   await context.close();
   await everyRemedyWorks(link, said.remedies);

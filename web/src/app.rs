@@ -1,18 +1,18 @@
 //! The page as a whole: state, layout, and the keys that work everywhere.
 
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
 use scenario::Scenario;
-use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use crate::{
     browser,
-    memo::text,
-    shell::{NoticeLine, SidePanel, Toast, TopBar},
+    dom::{El, el, in_body},
+    shell::{side_panel, toast, top_bar, with_notice_line},
     state::{Sheet, State},
     strings,
     theme::{ThemeState, media_signal},
     url_state,
-    views::plan::{Announcer, Plan},
+    views::plan::{announcer, plan},
 };
 
 /// Scrolling further than this condenses the answer card, CSS px.
@@ -27,9 +27,8 @@ pub(crate) struct Layout {
     pub(crate) is_narrow: RwSignal<bool>,
 }
 
-/// The page.
-#[component]
-pub(crate) fn App() -> impl IntoView {
+/// Builds the page into the document's body.
+pub(crate) fn app() {
     let parsed = Scenario::from_link(&url_state::fragment());
     let state = State::new(parsed.scenario, parsed.notices);
     let layout = Layout {
@@ -43,62 +42,58 @@ pub(crate) fn App() -> impl IntoView {
     url_state::follow(state);
     listen_to_keys(state);
 
-    let main = NodeRef::<html::Main>::new();
+    in_body([skip_link(), page(state, layout), toast(), announcer()]);
+}
+
+/// For those who come by keyboard.
+fn skip_link() -> El {
+    let skip = |event: ev::MouseEvent| {
+        event.prevent_default();
+        if let Some(answer) = document().get_element_by_id("answer") {
+            browser::focus(&answer);
+        }
+    };
+    el("button").attr("type", "button").class("skip").on(ev::click, skip).text(strings::SKIP)
+}
+
+fn page(state: State, layout: Layout) -> El {
+    let drawer_is_open = move || {
+        layout.is_narrow.get() && !layout.is_phone.get() && state.sheet.get() != Sheet::Peek
+    };
+    let scrim = el("div")
+        .class("scrim")
+        .truth_of("data-open", drawer_is_open)
+        .on(ev::click, move |_| state.sheet.set(Sheet::Peek));
+    let main = el("main").class("main").flag_of("inert", drawer_is_open);
+    let condensed = follow_scrolling(&main);
+    let inner = with_notice_line(el("div").class("main-inner")).child(plan(condensed));
+    el("div").class("page").child([top_bar(), side_panel(), scrim, main.child(inner)])
+}
+
+/// Whether the answer has been scrolled out of its place, in the main column or with the page.
+fn follow_scrolling(main: &El) -> Signal<bool> {
     let condensed = RwSignal::new(false);
+    let element: Element = main.node::<Element>().clone();
     let on_scroll = move || {
-        let inner = main.get_untracked().map_or(0.0, |main| f64::from(main.scroll_top()));
+        let inner = f64::from(element.scroll_top());
         let outer = window().scroll_y().unwrap_or(0.0);
         let now = inner + outer > CONDENSE_PX;
         if condensed.get_untracked() != now {
             condensed.set(now);
         }
     };
+    let _ = main.clone().on(ev::scroll, {
+        let on_scroll = on_scroll.clone();
+        move |_| on_scroll()
+    });
     window_event_listener(ev::scroll, move |_| on_scroll());
-    let skip = move |event: ev::MouseEvent| {
-        event.prevent_default();
-        if let Some(answer) = document().get_element_by_id("answer") {
-            browser::focus(&answer);
-        }
-    };
-    let drawer_is_open = move || {
-        layout.is_narrow.get() && !layout.is_phone.get() && state.sheet.get() != Sheet::Peek
-    };
-    view! {
-        <button type="button" class="skip" on:click=skip>
-            {strings::SKIP}
-        </button>
-        <div class="page">
-            <TopBar />
-            <SidePanel />
-            <div
-                class="scrim"
-                data-open=text(move || drawer_is_open().to_string())
-                on:click=move |_| state.sheet.set(Sheet::Peek)
-            ></div>
-            <main
-                class="main"
-                node_ref=main
-                inert=drawer_is_open
-                on:scroll=move |_| on_scroll()
-            >
-                <div class="main-inner">
-                    <NoticeLine />
-                    <Plan condensed=condensed.into() />
-                </div>
-            </main>
-        </div>
-        <Toast />
-        <Announcer />
-    }
+    condensed.into()
 }
 
 /// Undo, redo, and Escape for a run or an open drawer.
 fn listen_to_keys(state: State) {
     window_event_listener(ev::keydown, move |event| {
-        let types = event
-            .target()
-            .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok())
-            .is_some_and(|input| input.type_() == "text");
+        let types = browser::input_of(&event).is_some_and(|input| input.type_() == "text");
         let command = event.ctrl_key() || event.meta_key();
         match event.key().as_str() {
             "z" | "Z" if command && !types => {

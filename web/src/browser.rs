@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
-use web_sys::{Element, HtmlElement, Performance, PointerEvent, Storage};
+use web_sys::{Element, Event, HtmlElement, HtmlInputElement, Performance, PointerEvent, Storage};
 
 /// Milliseconds since the page was opened.
 pub(crate) fn now_ms() -> f64 {
@@ -103,6 +103,11 @@ pub(crate) fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
         let _ = element.focus();
     }
+}
+
+/// The input that an event came from.
+pub(crate) fn input_of(event: &Event) -> Option<HtmlInputElement> {
+    event.target()?.dyn_into().ok()
 }
 
 /// Lets the element under a pointer hear of it wherever it goes.

@@ -1,6 +1,6 @@
 //! Line icons, 16 × 16, drawn with the colour of the text beside them.
 
-use leptos::prelude::*;
+use crate::dom::{El, svg};
 
 /// One icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,22 +47,30 @@ impl Icon {
     }
 
     /// The icon as a picture without a name; what it stands for is said beside it.
-    pub(crate) fn view(self) -> impl IntoView {
-        view! {
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-                <path d=self.path() />
-            </svg>
-        }
+    pub(crate) fn el(self) -> El {
+        svg("svg")
+            .class("icon")
+            .attr("viewBox", "0 0 16 16")
+            .attr("aria-hidden", "true")
+            .child(svg("path").attr("d", self.path()))
     }
 }
 
 /// The mark of the product.
-pub(crate) fn mark() -> impl IntoView {
-    view! {
-        <svg class="brand-mark" viewBox="0 0 24 24" aria-hidden="true">
-            <rect x="1.5" y="1.5" width="21" height="21" rx="6" fill="var(--accent)" />
-            <path d="M4 12V8a4 4 0 0 1 4-4h8a4 4 0 0 1 4 4v4z" fill="var(--surface)" />
-            <rect x="6.5" y="6.6" width="11" height="2.6" rx="1.3" fill="var(--c2)" />
-        </svg>
-    }
+pub(crate) fn mark() -> El {
+    let rect = |x, y, width, height, radius| {
+        svg("rect")
+            .attr("x", x)
+            .attr("y", y)
+            .attr("width", width)
+            .attr("height", height)
+            .attr("rx", radius)
+    };
+    svg("svg").class("brand-mark").attr("viewBox", "0 0 24 24").attr("aria-hidden", "true").child([
+        rect("1.5", "1.5", "21", "21", "6").attr("fill", "var(--accent)"),
+        svg("path")
+            .attr("d", "M4 12V8a4 4 0 0 1 4-4h8a4 4 0 0 1 4 4v4z")
+            .attr("fill", "var(--surface)"),
+        rect("6.5", "6.6", "11", "2.6", "1.3").attr("fill", "var(--c2)"),
+    ])
 }

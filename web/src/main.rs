@@ -9,12 +9,11 @@
 //!
 //! One scenario is the truth ([`state`]); views read from it and controls write to it.
 
-#![allow(unreachable_pub, reason = "the component macro makes public what is not")]
-
 mod app;
 mod browser;
 mod canvas;
 mod controls;
+mod dom;
 mod fatal;
 mod icons;
 mod memo;
@@ -30,5 +29,5 @@ mod worker_client;
 
 fn main() {
     fatal::reveal_on_panic();
-    leptos::mount::mount_to_body(app::App);
+    leptos::mount::mount_to_body(app::app);
 }

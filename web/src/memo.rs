@@ -1,7 +1,9 @@
 //! Reactive values that are compiled once per type, not once per closure: the page has a hundred of
 //! them, and each copy of the reactive machinery would travel to every visitor.
 
-use leptos::prelude::{Memo, Signal};
+use std::cell::Cell;
+
+use leptos::prelude::{Effect, Memo, untrack};
 
 /// A memo of what `compute` tells, like [`Memo::new`].
 pub(crate) fn memo<T>(compute: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Memo<T>
@@ -21,19 +23,25 @@ where
     Memo::new(compute)
 }
 
-/// A text that follows what it is made from.
-pub(crate) fn text(tell: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
-    Signal::derive(tell)
+/// Runs `run` once what is being built is in the page, and again whenever a signal that it read has
+/// changed.
+pub(crate) fn effect(run: impl Fn() + 'static) {
+    boxed_effect(Box::new(run));
 }
 
-/// A yes or no that follows what it is made from.
-pub(crate) fn flag(tell: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
-    Signal::derive(tell)
+#[inline(never)]
+fn boxed_effect(run: Box<dyn Fn()>) {
+    Effect::new(move |_| run());
 }
 
-/// A condition for `<Show>`.
-pub(crate) fn when(
-    tell: impl Fn() -> bool + Send + Sync + 'static,
-) -> Box<dyn Fn() -> bool + Send + Sync> {
-    Box::new(tell)
+/// Runs `then` whenever what `read` reads has changed, but not at first. `then` may read whatever
+/// else it likes.
+pub(crate) fn on_change(read: impl Fn() + 'static, then: impl Fn() + 'static) {
+    let is_first = Cell::new(true);
+    effect(move || {
+        read();
+        if !is_first.replace(false) {
+            untrack(&then);
+        }
+    });
 }

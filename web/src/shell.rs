@@ -1,19 +1,22 @@
 //! What stands around the view: top bar, side panel, notices, toast.
 
-use std::time::Duration;
+use std::{cell::Cell, rc::Rc, time::Duration};
 
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
+use scenario::{Notice, Scenario};
+use web_sys::{Element, PointerEvent};
 
 use crate::{
     app::Layout,
     browser,
+    dom::{El, el},
     icons::{Icon, mark},
-    memo::{flag, text, when},
+    memo::effect,
     state::{Sheet, State},
     strings,
     theme::{Choice, ThemeState},
     url_state,
-    views::plan::SettingsPanel,
+    views::plan::settings_panel,
 };
 
 /// How long a toast stays.
@@ -26,88 +29,74 @@ const PEEK_PX: f64 = 112.0;
 const FULL_GAP_PX: f64 = 48.0;
 
 /// Mark, view, and the actions on the whole scenario.
-#[component]
-pub(crate) fn TopBar() -> impl IntoView {
+pub(crate) fn top_bar() -> El {
     let state = expect_context::<State>();
-    let theme = expect_context::<ThemeState>();
-    let can_undo = move || state.steps.with(|steps| steps.can_undo());
-    let can_redo = move || state.steps.with(|steps| steps.can_redo());
-    let here = move || format!("#{}", state.current.with(scenario::Scenario::to_link));
-    let copy = move |_| {
-        let link = url_state::link_to(&state.scenario.get_untracked());
-        let characters = link.chars().count();
-        browser::copy(&link, move |worked| {
-            let said = if worked {
-                strings::link_copied(characters)
-            } else {
-                strings::COPY_FAILED.to_owned()
-            };
-            state.toast.set(Some(said));
+    let here = move || format!("#{}", state.current.with(Scenario::to_link));
+    let view = el("a")
+        .attr_of("href", here)
+        .attr("aria-current", "page")
+        .on(ev::click, |event| event.prevent_default())
+        .text(strings::PLAN);
+    el("header").class("bar").child([
+        drawer_button(state),
+        el("span").class("brand").child(mark()).text(strings::NAME),
+        el("nav").class("views").attr("aria-label", strings::VIEWS).child(view),
+        el("span").class("bar-space"),
+        quiet_button(strings::UNDO, Icon::Undo)
+            .flag_of("disabled", move || !state.steps.with(|steps| steps.can_undo()))
+            .on(ev::click, move |_| state.step(true)),
+        quiet_button(strings::REDO, Icon::Redo)
+            .flag_of("disabled", move || !state.steps.with(|steps| steps.can_redo()))
+            .on(ev::click, move |_| state.step(false)),
+        button("button button-filled")
+            .attr("aria-label", strings::COPY_LINK)
+            .on(ev::click, move |_| copy_link(state))
+            .child([Icon::Link.el(), el("span").class("bar-label").text(strings::COPY_LINK)]),
+        theme_button(),
+    ])
+}
+
+fn button(class: &str) -> El {
+    el("button").attr("type", "button").class(class)
+}
+
+/// A button that shows only its icon.
+fn quiet_button(name: &str, icon: Icon) -> El {
+    button("button button-quiet").attr("aria-label", name).attr("title", name).child(icon.el())
+}
+
+fn drawer_button(state: State) -> El {
+    let toggle = move |_| {
+        state.sheet.update(|sheet| {
+            *sheet = if *sheet == Sheet::Peek { Sheet::Half } else { Sheet::Peek };
         });
     };
-    view! {
-        <header class="bar">
-            <button
-                type="button"
-                class="button button-quiet only-narrow"
-                aria-label=strings::SETTINGS
-                aria-controls="settings"
-                aria-expanded=text(move || (state.sheet.get() != Sheet::Peek).to_string())
-                on:click=move |_| {
-                    state.sheet.update(|sheet| {
-                        *sheet = if *sheet == Sheet::Peek { Sheet::Half } else { Sheet::Peek };
-                    });
-                }
-            >
-                {Icon::Settings.view()}
-            </button>
-            <span class="brand">{mark()} {strings::NAME}</span>
-            <nav class="views" aria-label=strings::VIEWS>
-                <a href=here aria-current="page" on:click=|event| event.prevent_default()>
-                    {strings::PLAN}
-                </a>
-            </nav>
-            <span class="bar-space"></span>
-            <button
-                type="button"
-                class="button button-quiet"
-                aria-label=strings::UNDO
-                title=strings::UNDO
-                disabled=flag(move || !can_undo())
-                on:click=move |_| state.step(true)
-            >
-                {Icon::Undo.view()}
-            </button>
-            <button
-                type="button"
-                class="button button-quiet"
-                aria-label=strings::REDO
-                title=strings::REDO
-                disabled=flag(move || !can_redo())
-                on:click=move |_| state.step(false)
-            >
-                {Icon::Redo.view()}
-            </button>
-            <button
-                type="button"
-                class="button button-filled"
-                aria-label=strings::COPY_LINK
-                on:click=copy
-            >
-                {Icon::Link.view()}
-                <span class="bar-label">{strings::COPY_LINK}</span>
-            </button>
-            <button
-                type="button"
-                class="button button-quiet"
-                aria-label=move || strings::theme_is(theme_name(theme.choice.get()))
-                title=move || strings::theme_is(theme_name(theme.choice.get()))
-                on:click=move |_| theme.switch()
-            >
-                {move || theme_icon(theme.choice.get()).view()}
-            </button>
-        </header>
-    }
+    button("button button-quiet only-narrow")
+        .attr("aria-label", strings::SETTINGS)
+        .attr("aria-controls", "settings")
+        .truth_of("aria-expanded", move || state.sheet.get() != Sheet::Peek)
+        .on(ev::click, toggle)
+        .child(Icon::Settings.el())
+}
+
+fn copy_link(state: State) {
+    let link = url_state::link_to(&state.scenario.get_untracked());
+    let characters = link.chars().count();
+    browser::copy(&link, move |worked| {
+        let said =
+            if worked { strings::link_copied(characters) } else { strings::COPY_FAILED.to_owned() };
+        state.toast.set(Some(said));
+    });
+}
+
+fn theme_button() -> El {
+    let theme = expect_context::<ThemeState>();
+    let name = move || strings::theme_is(theme_name(theme.choice.get()));
+    button("button button-quiet")
+        .attr_of("aria-label", name)
+        .attr_of("title", name)
+        .on(ev::click, move |_| theme.switch())
+        .region(move || theme_icon(theme.choice.get()).el())
 }
 
 fn theme_name(choice: Choice) -> &'static str {
@@ -127,11 +116,9 @@ fn theme_icon(choice: Choice) -> Icon {
 }
 
 /// The controls: beside the answer, in a drawer, or in a sheet.
-#[component]
-pub(crate) fn SidePanel() -> impl IntoView {
+pub(crate) fn side_panel() -> El {
     let state = expect_context::<State>();
     let layout = expect_context::<Layout>();
-    let side = NodeRef::<html::Aside>::new();
     let engine_open = !layout.is_narrow.get_untracked();
     let is_open = move || state.sheet.get() != Sheet::Peek;
     let stop = move || match state.sheet.get() {
@@ -139,78 +126,61 @@ pub(crate) fn SidePanel() -> impl IntoView {
         Sheet::Half => "half",
         Sheet::Full => "full",
     };
+    let side = el("aside")
+        .class("side")
+        .attr("id", "settings")
+        .attr("aria-label", strings::SETTINGS)
+        .truth_of("data-open", is_open)
+        .attr_of("data-stop", stop);
     // A closed drawer takes no focus; an open one begins with it.
-    Effect::new(move |before: Option<bool>| {
-        let open = is_open() && layout.is_narrow.get() && !layout.is_phone.get();
-        if open && before == Some(false) {
-            focus_first(side);
+    effect({
+        let side = side.clone();
+        let was_open = Cell::new(true);
+        move || {
+            let open = is_open() && layout.is_narrow.get() && !layout.is_phone.get();
+            if !was_open.replace(open) && open {
+                focus_first(side.node());
+            }
         }
-        open
     });
-    let toggle = move |_| {
-        state.sheet.set(if is_open() { Sheet::Peek } else { Sheet::Full });
-    };
-    view! {
-        <aside
-            class="side"
-            id="settings"
-            aria-label=strings::SETTINGS
-            node_ref=side
-            data-open=text(move || is_open().to_string())
-            data-stop=stop
-        >
-            <Grip side />
-            <SettingsPanel engine_open />
-            <div class="sheet-foot">
-                <button type="button" aria-expanded=move || is_open().to_string() on:click=toggle>
-                    {move || if is_open() { strings::FEWER_SETTINGS } else { strings::ALL_SETTINGS }}
-                </button>
-                <span>{strings::SETTINGS_COUNT}</span>
-            </div>
-        </aside>
-    }
+    let grip = grip(&side, state);
+    side.child([grip, settings_panel(engine_open), sheet_foot(state)])
 }
 
-fn focus_first(side: NodeRef<html::Aside>) {
-    let first = side
-        .get_untracked()
-        .and_then(|side| side.query_selector(".controls button").ok().flatten());
-    if let Some(first) = first {
+fn focus_first(side: &Element) {
+    if let Some(first) = side.query_selector(".controls button").ok().flatten() {
         browser::focus(&first);
     }
 }
 
+fn sheet_foot(state: State) -> El {
+    let is_open = move || state.sheet.get() != Sheet::Peek;
+    let toggle = move |_| {
+        let is_open = state.sheet.get_untracked() != Sheet::Peek;
+        state.sheet.set(if is_open { Sheet::Peek } else { Sheet::Full });
+    };
+    let button = el("button")
+        .attr("type", "button")
+        .truth_of("aria-expanded", is_open)
+        .on(ev::click, toggle)
+        .text_of(move || if is_open() { strings::FEWER_SETTINGS } else { strings::ALL_SETTINGS });
+    el("div").class("sheet-foot").child([button, el("span").text(strings::SETTINGS_COUNT)])
+}
+
 /// The sheet's grip: drag it to a stop, or tap it to go to the next.
-#[component]
-fn Grip(side: NodeRef<html::Aside>) -> impl IntoView {
-    let state = expect_context::<State>();
-    let from = StoredValue::new(None::<(f64, f64)>);
-    let down = move |event: ev::PointerEvent| {
-        let Some(side) = side.get_untracked() else { return };
-        from.set_value(Some((f64::from(event.client_y()), f64::from(side.client_height()))));
-        browser::capture(&event);
-        let _ = side.set_attribute("data-dragging", "true");
+fn grip(side: &El, state: State) -> El {
+    let held = Rc::new(Held { side: side.clone(), from: Cell::new(None) });
+    let hold = {
+        let held = Rc::clone(&held);
+        move |event: PointerEvent| held.begin(&event)
     };
-    let drag = move |event: ev::PointerEvent| {
-        let (Some(side), Some((y, height))) = (side.get_untracked(), from.get_value()) else {
-            return;
-        };
-        let height = height + y - f64::from(event.client_y());
-        browser::set_style(&side, "height", &format!("{height:.0}px"));
+    let drag = {
+        let held = Rc::clone(&held);
+        move |event: PointerEvent| held.follow(&event)
     };
-    let up = move |event: ev::PointerEvent| {
-        let (Some(side), Some((y, height))) = (side.get_untracked(), from.get_value()) else {
-            return;
-        };
-        from.set_value(None);
-        let _ = side.remove_attribute("data-dragging");
-        browser::set_style(&side, "height", "");
-        let moved = y - f64::from(event.client_y());
-        if moved.abs() >= TAP_PX {
-            state.sheet.set(nearest_stop(height + moved));
-        } else {
-            state.sheet.update(next_stop);
-        }
+    let let_go = {
+        let held = Rc::clone(&held);
+        move |event: PointerEvent| held.end(&event, state)
     };
     let on_key = move |event: ev::KeyboardEvent| {
         if matches!(event.key().as_str(), "Enter" | " ") {
@@ -218,17 +188,49 @@ fn Grip(side: NodeRef<html::Aside>) -> impl IntoView {
             state.sheet.update(next_stop);
         }
     };
-    view! {
-        <button
-            type="button"
-            class="sheet-grip"
-            aria-label=strings::RESIZE_SETTINGS
-            on:pointerdown=down
-            on:pointermove=drag
-            on:pointerup=up
-            on:pointercancel=up
-            on:keydown=on_key
-        ></button>
+    el("button")
+        .attr("type", "button")
+        .class("sheet-grip")
+        .attr("aria-label", strings::RESIZE_SETTINGS)
+        .on(ev::pointerdown, hold)
+        .on(ev::pointermove, drag)
+        .on(ev::pointerup, let_go.clone())
+        .on(ev::pointercancel, let_go)
+        .on(ev::keydown, on_key)
+}
+
+/// The sheet under a pointer.
+struct Held {
+    side: El,
+    /// Where the pointer took hold, and the sheet's height then, CSS px.
+    from: Cell<Option<(f64, f64)>>,
+}
+
+impl Held {
+    fn begin(&self, event: &PointerEvent) {
+        let side: &Element = self.side.node();
+        self.from.set(Some((f64::from(event.client_y()), f64::from(side.client_height()))));
+        browser::capture(event);
+        let _ = side.set_attribute("data-dragging", "true");
+    }
+
+    fn follow(&self, event: &PointerEvent) {
+        let Some((y, height)) = self.from.get() else { return };
+        let height = height + y - f64::from(event.client_y());
+        browser::set_style(self.side.node(), "height", &format!("{height:.0}px"));
+    }
+
+    fn end(&self, event: &PointerEvent, state: State) {
+        let Some((y, height)) = self.from.take() else { return };
+        let side: &Element = self.side.node();
+        let _ = side.remove_attribute("data-dragging");
+        browser::set_style(side, "height", "");
+        let moved = y - f64::from(event.client_y());
+        if moved.abs() >= TAP_PX {
+            state.sheet.set(nearest_stop(height + moved));
+        } else {
+            state.sheet.update(next_stop);
+        }
     }
 }
 
@@ -251,44 +253,36 @@ fn nearest_stop(height: f64) -> Sheet {
         .map_or(Sheet::Peek, |(sheet, _)| *sheet)
 }
 
-/// One line above the answer about what an opened link held.
-#[component]
-pub(crate) fn NoticeLine() -> impl IntoView {
+/// One line above the answer about what an opened link held, while it has something to say.
+pub(crate) fn with_notice_line(within: El) -> El {
     let state = expect_context::<State>();
     let shown = RwSignal::new(false);
+    within.when(
+        move || state.notices.with(|notices| !notices.is_empty()),
+        move || notice_line(state, shown),
+    )
+}
+
+fn notice_line(state: State, shown: RwSignal<bool>) -> El {
     let lines = move || {
-        state.notices.with(|notices| {
-            notices.iter().map(|notice| view! { <li>{strings::notice(notice)}</li> }).collect_view()
-        })
+        let line = |notice: &Notice| el("li").text(&strings::notice(notice));
+        state.notices.with(|notices| notices.iter().map(line).collect::<Vec<El>>())
     };
-    view! {
-        <Show when=when(move || state.notices.with(|notices| !notices.is_empty()))>
-            <div class="notice" role="status">
-                <p>{move || strings::notices(state.notices.with(Vec::len))}</p>
-                <button
-                    type="button"
-                    class="button-text"
-                    aria-expanded=text(move || shown.get().to_string())
-                    on:click=move |_| shown.update(|shown| *shown = !*shown)
-                >
-                    {move || if shown.get() { strings::HIDE } else { strings::SHOW }}
-                </button>
-                <button
-                    type="button"
-                    class="button-text"
-                    on:click=move |_| state.notices.set(Vec::new())
-                >
-                    {strings::DISMISS}
-                </button>
-                <ul hidden=move || !shown.get()>{lines}</ul>
-            </div>
-        </Show>
-    }
+    el("div").class("notice").attr("role", "status").child([
+        el("p").text_of(move || strings::notices(state.notices.with(Vec::len))),
+        button("button-text")
+            .truth_of("aria-expanded", move || shown.get())
+            .on(ev::click, move |_| shown.update(|shown| *shown = !*shown))
+            .text_of(move || if shown.get() { strings::HIDE } else { strings::SHOW }),
+        button("button-text")
+            .on(ev::click, move |_| state.notices.set(Vec::new()))
+            .text(strings::DISMISS),
+        el("ul").flag_of("hidden", move || !shown.get()).region(lines),
+    ])
 }
 
 /// One line that goes away by itself, unless it is being read.
-#[component]
-pub(crate) fn Toast() -> impl IntoView {
+pub(crate) fn toast() -> El {
     let state = expect_context::<State>();
     let timer = StoredValue::new(None::<TimeoutHandle>);
     let stop = move || {
@@ -301,29 +295,18 @@ pub(crate) fn Toast() -> impl IntoView {
         let wait = Duration::from_millis(TOAST_MS);
         timer.set_value(set_timeout_with_handle(move || state.toast.set(None), wait).ok());
     };
-    Effect::new(move |_| {
+    effect(move || {
         if state.toast.with(Option::is_some) {
             start();
         }
     });
-    view! {
-        <div role="status" aria-live="polite">
-            {move || {
-                state
-                    .toast
-                    .get()
-                    .map(|text| {
-                        view! {
-                            <p
-                                class="toast"
-                                on:pointerenter=move |_| stop()
-                                on:pointerleave=move |_| start()
-                            >
-                                {text}
-                            </p>
-                        }
-                    })
-            }}
-        </div>
-    }
+    el("div").attr("role", "status").attr("aria-live", "polite").region(move || {
+        state.toast.get().map(|text| {
+            el("p")
+                .class("toast")
+                .on(ev::pointerenter, move |_| stop())
+                .on(ev::pointerleave, move |_| start())
+                .text(&text)
+        })
+    })
 }

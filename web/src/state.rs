@@ -13,7 +13,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
-    memo::memo,
+    memo::{memo, on_change},
     url_state::Steps,
     worker_client::{Asked, Client, News},
 };
@@ -147,9 +147,9 @@ impl State {
         self.client.set_value(Some(client));
         let rest = Debounce::new(REST_MS);
         self.ask(false);
-        Effect::watch(
-            move || self.current.get(),
-            move |_, _, _| {
+        on_change(
+            move || self.current.track(),
+            move || {
                 browser::mark("headroom:input");
                 let now = now_ms();
                 let last = self.asked.with_value(|asked| asked.input_ms);
@@ -160,16 +160,14 @@ impl State {
                     rest.call(move || self.ask_fully());
                 }
             },
-            false,
         );
-        Effect::watch(
-            move || self.dragging.get(),
-            move |dragging, _, _| {
-                if !dragging {
+        on_change(
+            move || self.dragging.track(),
+            move || {
+                if !self.dragging.get_untracked() {
                     self.ask_fully();
                 }
             },
-            false,
         );
     }
 

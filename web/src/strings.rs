@@ -97,7 +97,6 @@ pub(crate) const TTFT_P50: &str = "TTFT P50";
 pub(crate) const TPOT_P99: &str = "TPOT P99";
 pub(crate) const GOODPUT: &str = "Goodput";
 pub(crate) const CURSOR: &str = "Request rate on the chart";
-pub(crate) const NO_CURVE: &str = "No curve: the scenario above has no answer.";
 pub(crate) const WITHHELD_CELL: &str = "withheld: unstable";
 pub(crate) const KNEE_COLUMNS: [&str; 8] = [
     "Requests per second",
@@ -180,15 +179,28 @@ pub(crate) fn notice(notice: &scenario::Notice) -> String {
     }
 }
 
-/// “H100 GPUs for 100 req/s”.
-pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
-    let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
-    format!("{gpu} {noun} for {rate}")
+/// What would bring numbers where there are none.
+pub(crate) fn way_out(change: Option<&str>) -> String {
+    match change {
+        Some(change) => format!("Smallest change that works: {change}."),
+        None => "Change a setting to bring it back.".to_owned(),
+    }
 }
 
-/// “H100 for 90 req/s”.
+/// Why the ledger is empty, and what would fill it.
+pub(crate) fn no_numbers(reason: &str, change: Option<&str>) -> String {
+    format!("No numbers to trace: {reason} {}", way_out(change))
+}
+
+/// “H100 GPUs for 100 req/s”, with the place where it breaks if there is no room for one line.
+pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
+    let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
+    format!("{gpu} {noun}\nfor {rate}")
+}
+
+/// “H100 for 90 req/s”, with the place where it breaks if there is no room for one line.
 pub(crate) fn headline_close(gpu: &str, rate: &str) -> String {
-    format!("{gpu} for {rate}")
+    format!("{gpu}\nfor {rate}")
 }
 
 /// What the headroom costs, where there is little room.

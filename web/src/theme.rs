@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::browser;
-use crate::memo::memo;
+use crate::memo::{effect, memo};
 
 /// Where the choice is kept. `theme.js` reads the same key before the first paint.
 const STORAGE_KEY: &str = "headroom.theme";
@@ -61,7 +61,7 @@ impl ThemeState {
             Choice::Light => false,
             Choice::Dark => true,
         });
-        Effect::new(move |_| keep(choice.get()));
+        effect(move || keep(choice.get()));
         Self { choice, is_dark, is_forced }
     }
 

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use scenario::Scenario;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 
-use crate::{browser::Debounce, state::State, strings};
+use crate::{browser::Debounce, memo::on_change, state::State, strings};
 
 /// Rest before the entry is replaced.
 const REPLACE_MS: u64 = 300;
@@ -97,25 +97,27 @@ pub(crate) fn follow(state: State) {
     let replace = Debounce::new(REPLACE_MS);
     let settle = Debounce::new(SETTLE_MS);
 
-    Effect::watch(
-        move || (state.current.get(), state.dragging.get()),
-        move |(scenario, dragging), _, _| {
+    on_change(
+        move || {
+            state.current.track();
+            state.dragging.track();
+        },
+        move || {
+            let scenario = state.current.get_untracked();
             let link = scenario.to_link();
             replace.call({
                 let link = link.clone();
                 move || write(Write::Replace, &link)
             });
-            if *dragging {
+            if state.dragging.get_untracked() {
                 settle.cancel();
                 return;
             }
-            let scenario = scenario.clone();
             settle.call(move || {
                 replace.cancel();
                 settle_at(state, settled, &scenario, link);
             });
         },
-        false,
     );
     listen(state, settled);
 }

@@ -45,7 +45,8 @@ pub(crate) fn watch_size(element: &Element, surface: RwSignal<Surface>) {
             height_px: f64::from(measured.client_height()),
             ratio: window().device_pixel_ratio(),
         };
-        if surface.get_untracked() != now {
+        // What is hidden keeps its size, and so it can be drawn in the frame in which it comes back.
+        if now.is_visible() && surface.get_untracked() != now {
             surface.set(now);
         }
     });

@@ -2,78 +2,72 @@
 
 use std::rc::Rc;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use scenario::{Notice, Scenario};
 
-use crate::memo::{memo, text};
+use crate::dom::{El, el};
+use crate::memo::memo;
 use crate::state::State;
 
-/// Tells the value in force. Boxed, so that the component is compiled once.
+/// Tells the value in force.
 pub(crate) type Current = Box<dyn Fn(&Scenario) -> String + Send + Sync>;
 /// Takes a value in.
 pub(crate) type Put = Rc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice>>;
 
-/// Radios for a setting. `options` are labels and values; `current` tells the value in force.
-#[component]
-pub(crate) fn Choice(
+/// Radios for a setting.
+pub(crate) struct Choice {
     /// Unique in the page.
-    id: &'static str,
+    pub(crate) id: &'static str,
     /// What is chosen.
-    label: &'static str,
+    pub(crate) label: &'static str,
     /// Labels and values.
-    options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, &'static str)>,
     /// The value in force.
-    current: Current,
+    pub(crate) current: Current,
     /// Takes a value in.
-    put: Put,
+    pub(crate) put: Put,
     /// Whether the box has a row of its own.
-    #[prop(optional)]
-    wide: bool,
-) -> impl IntoView {
-    let state = expect_context::<State>();
-    let chosen = memo(move |_| state.current.with(|scenario| current(scenario)));
-    let radios = options
-        .into_iter()
-        .map(move |(text, value)| {
-            let wanted = value.clone();
-            let put = Rc::clone(&put);
-            let on_change = move |_| {
-                state.last_control.set(id);
-                let mut scenario = state.scenario.get_untracked();
-                if put(&mut scenario, &wanted).is_ok() {
-                    state.scenario.set(scenario);
-                }
-            };
-            view! {
-                <label>
-                    <input
-                        type="radio"
-                        name=id
-                        prop:checked={
-                            let value = value.clone();
-                            move || chosen.get() == value
-                        }
-                        value=value
-                        on:change=on_change
-                    />
-                    {text}
-                </label>
-            }
-        })
-        .collect_view();
-    view! {
-        <fieldset
-            class="control"
-            id=format!("control-{id}")
-            data-last=text(move || (state.last_control.get() == id).to_string())
-        >
-            <legend class="hidden-but-read">{label}</legend>
-            <span class="control-label" aria-hidden="true">
-                {label}
-            </span>
-            <div class="segments" class:segments-wide=wide>
-                {radios}
-            </div>
-        </fieldset>
+    pub(crate) is_wide: bool,
+}
+
+impl Choice {
+    /// Its elements.
+    pub(crate) fn el(self) -> El {
+        let Self { id, label, options, current, put, is_wide } = self;
+        let state = expect_context::<State>();
+        let chosen = memo(move |_| state.current.with(|scenario| current(scenario)));
+        let radios: Vec<El> = options
+            .into_iter()
+            .map(|(text, value)| radio(id, &text, value, chosen, Rc::clone(&put)))
+            .collect();
+        el("fieldset")
+            .class("control")
+            .attr("id", &format!("control-{id}"))
+            .truth_of("data-last", move || state.last_control.get() == id)
+            .child([
+                el("legend").class("hidden-but-read").text(label),
+                el("span").class("control-label").attr("aria-hidden", "true").text(label),
+                el("div")
+                    .class(if is_wide { "segments segments-wide" } else { "segments" })
+                    .child(radios),
+            ])
     }
+}
+
+fn radio(id: &'static str, text: &str, value: &'static str, chosen: Memo<String>, put: Put) -> El {
+    let state = expect_context::<State>();
+    let choose = move |_| {
+        state.last_control.set(id);
+        let mut scenario = state.scenario.get_untracked();
+        if put(&mut scenario, value).is_ok() {
+            state.scenario.set(scenario);
+        }
+    };
+    let input = el("input")
+        .attr("type", "radio")
+        .attr("name", id)
+        .attr("value", value)
+        .property_of("checked", move || chosen.with(|chosen| chosen == value))
+        .on(ev::change, choose);
+    el("label").child(input).text(text)
 }

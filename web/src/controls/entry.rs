@@ -3,16 +3,11 @@
 use leptos::prelude::*;
 use scenario::{Notice, NoticeKind};
 
-use crate::{memo::memo, settings::Dial, state::State};
-
-/// One line beneath a control.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
-    /// The sentence.
-    pub(crate) text: String,
-    /// Whether the value was refused rather than moved.
-    pub(crate) is_refusal: bool,
-}
+use crate::{
+    memo::{memo, on_change},
+    settings::Dial,
+    state::State,
+};
 
 /// The typed text and what was said about it. Both go when the value changes by other means.
 #[derive(Clone, Copy)]
@@ -21,34 +16,43 @@ pub(crate) struct Entry {
     dial: &'static Dial,
     /// The value in force.
     pub(crate) value: Memo<Option<f64>>,
+    in_force: Memo<String>,
     draft: RwSignal<Option<String>>,
-    /// The line beneath.
-    pub(crate) message: RwSignal<Option<Message>>,
+    /// The line beneath; empty while there is nothing to say.
+    pub(crate) message: RwSignal<String>,
+    /// Whether what was typed was refused rather than moved.
+    pub(crate) is_refused: RwSignal<bool>,
 }
 
 impl Entry {
     /// For one dial.
     pub(crate) fn new(state: State, dial: &'static Dial) -> Self {
         let value = memo(move |_| state.current.with(|scenario| dial.value(scenario)));
-        let entry =
-            Self { state, dial, value, draft: RwSignal::new(None), message: RwSignal::new(None) };
-        Effect::watch(
-            move || state.current.with(|scenario| dial.text(scenario)),
-            move |now, before, _| {
-                if before.is_some_and(|before| before != now) && !entry.is_about_now() {
+        let in_force =
+            memo(move |_| state.current.with(|scenario| dial.text(scenario)).unwrap_or_default());
+        let entry = Self {
+            state,
+            dial,
+            value,
+            in_force,
+            draft: RwSignal::new(None),
+            message: RwSignal::new(String::new()),
+            is_refused: RwSignal::new(false),
+        };
+        on_change(
+            move || in_force.track(),
+            move || {
+                if !entry.is_about_now() {
                     entry.forget();
                 }
             },
-            false,
         );
         entry
     }
 
     /// The field's text: as typed, or the value in force.
     pub(crate) fn text(self) -> String {
-        self.draft.get().unwrap_or_else(|| {
-            self.state.current.with(|scenario| self.dial.text(scenario)).unwrap_or_default()
-        })
+        self.draft.get().unwrap_or_else(|| self.in_force.get())
     }
 
     /// A person typed; nothing happens yet.
@@ -92,16 +96,22 @@ impl Entry {
         if self.draft.with_untracked(Option::is_some) {
             self.draft.set(None);
         }
-        if self.message.with_untracked(Option::is_some) {
-            self.message.set(None);
+        if self.has_message() {
+            self.message.set(String::new());
+            self.is_refused.set(false);
         }
     }
 
     fn say(self, notices: &[Notice]) {
         let text =
             notices.iter().map(|notice| notice.message.as_str()).collect::<Vec<_>>().join(" ");
-        let is_refusal = notices.iter().any(|notice| notice.kind == NoticeKind::Invalid);
-        self.message.set(Some(Message { text, is_refusal }));
+        let is_refused = notices.iter().any(|notice| notice.kind == NoticeKind::Invalid);
+        self.message.set(text);
+        self.is_refused.set(is_refused);
+    }
+
+    fn has_message(self) -> bool {
+        self.message.with_untracked(|message| !message.is_empty())
     }
 
     /// Whether the typed text, read again, gives the value in force: then it is the cause of the
@@ -111,6 +121,6 @@ impl Entry {
         let now = self.state.scenario.get_untracked();
         let mut again = now.clone();
         let _ = self.dial.type_in(&mut again, &text);
-        self.message.with_untracked(Option::is_some) && again == now
+        self.has_message() && again == now
     }
 }

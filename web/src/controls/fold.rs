@@ -1,52 +1,55 @@
 //! A group of controls that folds. Which are open is a matter of this page, never of a link.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
+use scenario::Scenario;
 
 use crate::{
+    dom::{El, el},
     icons::Icon,
-    memo::{flag, memo, text, when},
+    memo::memo,
     state::State,
 };
 
 /// A folded group; the row says what is in force.
-#[component]
-pub(crate) fn Fold(
+pub(crate) struct Fold {
     /// Unique in the page.
-    id: &'static str,
+    pub(crate) id: &'static str,
     /// Name of the group.
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// What is in force, in a few words.
-    summary: fn(&scenario::Scenario) -> String,
+    pub(crate) summary: fn(&Scenario) -> String,
     /// Whether something in it was changed.
-    changed: Memo<bool>,
+    pub(crate) is_changed: fn(&Scenario) -> bool,
     /// Whether it begins open.
-    #[prop(optional)]
-    open: bool,
-    children: Children,
-) -> impl IntoView {
-    let state = expect_context::<State>();
-    let is_open = RwSignal::new(open);
-    let summary = memo(move |_| state.current.with(summary));
-    let body_id = format!("fold-{id}");
-    view! {
-        <div class="fold">
-            <button
-                type="button"
-                class="fold-button"
-                aria-expanded=text(move || is_open.get().to_string())
-                aria-controls=body_id.clone()
-                on:click=move |_| is_open.update(|open| *open = !*open)
-            >
-                {Icon::Right.view()}
-                <Show when=when(move || changed.get())>
-                    <span class="changed-dot"></span>
-                </Show>
-                <span class="fold-name">{name}</span>
-                <span class="fold-summary">{text(move || summary.get())}</span>
-            </button>
-            <div class="fold-body" id=body_id hidden=flag(move || !is_open.get())>
-                {children()}
-            </div>
-        </div>
+    pub(crate) begins_open: bool,
+    /// Puts the controls into it.
+    pub(crate) furnish: fn(El) -> El,
+}
+
+impl Fold {
+    /// Its elements.
+    pub(crate) fn el(self) -> El {
+        let Self { id, name, summary, is_changed, begins_open, furnish } = self;
+        let state = expect_context::<State>();
+        let is_open = RwSignal::new(begins_open);
+        let summary = memo(move |_| state.current.with(summary));
+        let body_id = format!("fold-{id}");
+        let button = el("button")
+            .attr("type", "button")
+            .class("fold-button")
+            .truth_of("aria-expanded", move || is_open.get())
+            .attr("aria-controls", &body_id)
+            .on(ev::click, move |_| is_open.update(|open| *open = !*open))
+            .child(Icon::Right.el())
+            .when(move || state.current.with(is_changed), || el("span").class("changed-dot"))
+            .child([
+                el("span").class("fold-name").text(name),
+                el("span").class("fold-summary").text_of(move || summary.get()),
+            ]);
+        let body = el("div")
+            .class("fold-body")
+            .attr("id", &body_id)
+            .flag_of("hidden", move || !is_open.get());
+        el("div").class("fold").child([button, furnish(body)])
     }
 }

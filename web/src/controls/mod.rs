@@ -9,5 +9,5 @@ mod slider;
 
 pub(crate) use choice::Choice;
 pub(crate) use fold::Fold;
-pub(crate) use picker::{GpuPicker, ModelPicker};
-pub(crate) use slider::Control;
+pub(crate) use picker::{gpu_picker, model_picker};
+pub(crate) use slider::control;

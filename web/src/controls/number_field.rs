@@ -1,17 +1,17 @@
 //! The text field of a number, with its unit.
 
-use leptos::{ev::KeyboardEvent, prelude::*};
+use leptos::{ev, prelude::*};
 
 use super::{entry::Entry, slider::key_step};
-use crate::{memo::text, settings::Dial, state::State};
+use crate::{
+    browser,
+    dom::{El, el},
+    settings::Dial,
+    state::State,
+};
 
 /// A field for one dial. `described_by` names the element with the help.
-#[component]
-pub(crate) fn NumberField(
-    dial: &'static Dial,
-    entry: Entry,
-    described_by: String,
-) -> impl IntoView {
+pub(crate) fn number_field(dial: &'static Dial, entry: Entry, described_by: &str) -> El {
     let state = expect_context::<State>();
     let label = match dial.spoken_unit {
         "" => dial.label().to_owned(),
@@ -27,8 +27,7 @@ pub(crate) fn NumberField(
             Some(quantity::editable(entry.value))
         })
     };
-    let refused = move || entry.message.with(|m| m.as_ref().is_some_and(|m| m.is_refusal));
-    let on_key = move |event: KeyboardEvent| match event.key().as_str() {
+    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Enter" => entry.commit(),
         "Escape" => entry.forget(),
         "ArrowUp" | "ArrowDown" => {
@@ -39,24 +38,29 @@ pub(crate) fn NumberField(
         }
         _ => {}
     };
-    view! {
-        <label class="field" class:field-wide=is_wide data-invalid=text(move || refused().to_string())>
-            <input
-                type="text"
-                inputmode="decimal"
-                autocomplete="off"
-                spellcheck="false"
-                placeholder=in_force
-                id=format!("field-{}", dial.id)
-                aria-label=label
-                aria-describedby=described_by
-                aria-invalid=text(move || refused().to_string())
-                prop:value=move || entry.text()
-                on:input:target=move |event| entry.type_in(event.target().value())
-                on:change=move |_| entry.commit()
-                on:keydown=on_key
-            />
-            <span class="field-unit" aria-hidden="true">{dial.unit()}</span>
-        </label>
-    }
+    let input = el("input")
+        .attr("type", "text")
+        .attr("inputmode", "decimal")
+        .attr("autocomplete", "off")
+        .attr("spellcheck", "false")
+        .attr_maybe("placeholder", in_force)
+        .attr("id", &format!("field-{}", dial.id))
+        .attr("aria-label", &label)
+        .attr("aria-describedby", described_by)
+        .truth_of("aria-invalid", move || entry.is_refused.get())
+        .property_of("value", move || entry.text())
+        .on(ev::input, move |event| {
+            if let Some(input) = browser::input_of(&event) {
+                entry.type_in(input.value());
+            }
+        })
+        .on(ev::change, move |_| entry.commit())
+        .on(ev::keydown, on_key);
+    el("label")
+        .class(if is_wide { "field field-wide" } else { "field" })
+        .truth_of("data-invalid", move || entry.is_refused.get())
+        .child([
+            input,
+            el("span").class("field-unit").attr("aria-hidden", "true").text(dial.unit()),
+        ])
 }

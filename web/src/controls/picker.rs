@@ -1,14 +1,16 @@
 //! Pickers for model and GPU: a button with the choice and its facts; a panel with a search field
 //! and a listbox. Moving the highlight previews nothing.
 
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
 use scenario::Scenario;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, Node};
 
 use crate::{
+    browser,
+    dom::{El, el},
     icons::Icon,
-    memo::{memo, text},
+    memo::{effect, memo},
     names,
     state::State,
     strings,
@@ -18,12 +20,13 @@ use crate::{
 const GAP_PX: f64 = 4.0;
 /// Height that the panel may take, CSS px.
 const PANEL_PX: f64 = 480.0;
+/// Rows that a page key moves by.
+const PAGE_ROWS: usize = 6;
 
 /// What a picker picks.
-#[derive(Clone, Copy, Debug)]
 struct Kind {
+    /// Id of the control, and key of the field.
     id: &'static str,
-    key: &'static str,
     search: &'static str,
     chosen: fn(&Scenario) -> &str,
     /// Rows for what was typed.
@@ -31,259 +34,288 @@ struct Kind {
 }
 
 /// One entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     slug: String,
     name: String,
     facts: String,
 }
 
+static MODEL: Kind = Kind {
+    id: "model",
+    search: strings::SEARCH_MODELS,
+    chosen: |scenario| &scenario.model,
+    rows: |query| {
+        let found = names::catalogue().map(|all| all.search_models(query)).unwrap_or_default();
+        let row = |model: &catalog::Model| Row {
+            slug: model.slug.clone(),
+            name: model.name.clone(),
+            facts: names::model_facts(model),
+        };
+        found.into_iter().map(row).collect()
+    },
+};
+
+static GPU: Kind = Kind {
+    id: "gpu",
+    search: strings::SEARCH_GPUS,
+    chosen: |scenario| &scenario.gpu,
+    rows: |query| {
+        let found = names::catalogue().map(|all| all.search_gpus(query)).unwrap_or_default();
+        let row = |gpu: &catalog::Gpu| Row {
+            slug: gpu.slug.clone(),
+            name: gpu.name.clone(),
+            facts: names::gpu_facts(gpu),
+        };
+        found.into_iter().map(row).collect()
+    },
+};
+
 /// Picks the model.
-#[component]
-pub(crate) fn ModelPicker() -> impl IntoView {
-    let kind = Kind {
-        id: "model",
-        key: "model",
-        search: strings::SEARCH_MODELS,
-        chosen: |scenario| &scenario.model,
-        rows: |query| {
-            let found = names::catalogue().map(|all| all.search_models(query)).unwrap_or_default();
-            let row = |model: &catalog::Model| Row {
-                slug: model.slug.clone(),
-                name: model.name.clone(),
-                facts: names::model_facts(model),
-            };
-            found.into_iter().map(row).collect()
-        },
-    };
-    view! { <Picker kind /> }
+pub(crate) fn model_picker() -> El {
+    picker(&MODEL)
 }
 
 /// Picks the GPU.
-#[component]
-pub(crate) fn GpuPicker() -> impl IntoView {
-    let kind = Kind {
-        id: "gpu",
-        key: "gpu",
-        search: strings::SEARCH_GPUS,
-        chosen: |scenario| &scenario.gpu,
-        rows: |query| {
-            let found = names::catalogue().map(|all| all.search_gpus(query)).unwrap_or_default();
-            let row = |gpu: &catalog::Gpu| Row {
-                slug: gpu.slug.clone(),
-                name: gpu.name.clone(),
-                facts: names::gpu_facts(gpu),
-            };
-            found.into_iter().map(row).collect()
-        },
-    };
-    view! { <Picker kind /> }
+pub(crate) fn gpu_picker() -> El {
+    picker(&GPU)
 }
 
-/// Where the panel is, in CSS px of the window.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Place {
-    left: f64,
-    top: f64,
-}
-
-#[component]
-fn Picker(kind: Kind) -> impl IntoView {
+fn picker(kind: &'static Kind) -> El {
     let state = expect_context::<State>();
     let chosen = memo(move |_| state.current.with(|scenario| (kind.chosen)(scenario).to_owned()));
-    let place = RwSignal::new(None::<Place>);
-    let button = NodeRef::<html::Button>::new();
-    let current = memo(move |_| {
-        let slug = chosen.get();
-        let row = (kind.rows)("").into_iter().find(|row| row.slug == slug);
-        row.unwrap_or_else(|| Row { name: slug.clone(), slug, facts: String::new() })
-    });
-    let close = move || {
-        place.set(None);
-        if let Some(button) = button.get_untracked() {
-            // The button is on the page for as long as its panel was.
-            let _ = button.focus();
+    let button = el("button").attr("type", "button").class("picker-button");
+    let picker = Picker { kind, state, chosen, is_open: RwSignal::new(false), button };
+    let is_open = picker.is_open;
+    let toggle = {
+        let picker = picker.clone();
+        move |_| {
+            if is_open.get_untracked() {
+                picker.close();
+            } else {
+                is_open.set(true);
+            }
         }
     };
-    let toggle = move |_| match (place.get_untracked(), button.get_untracked()) {
-        (None, Some(button)) => place.set(Some(place_under(&button))),
-        _ => close(),
-    };
-    view! {
-        <div class="picker" id=format!("control-{}", kind.id)>
-            <button
-                type="button"
-                class="picker-button"
-                node_ref=button
-                aria-haspopup="listbox"
-                aria-expanded=text(move || place.get().is_some().to_string())
-                on:click=toggle
-            >
-                <span class="hidden-but-read">{strings::picker_label(kind.key)}</span>
-                <span class="picker-name">{text(move || current.get().name)}</span>
-                <span class="picker-facts">{text(move || current.get().facts)}</span>
-                {Icon::Down.view()}
-            </button>
-            {move || {
-                place.get().map(|place| view! { <Panel kind place chosen close /> })
-            }}
-        </div>
+    let button = picker
+        .button
+        .clone()
+        .attr("aria-haspopup", "listbox")
+        .truth_of("aria-expanded", move || is_open.get())
+        .on(ev::click, toggle)
+        .child([
+            el("span").class("hidden-but-read").text(&strings::picker_label(kind.id)),
+            el("span").class("picker-name").text_of(move || chosen_row(kind, chosen).name),
+            el("span").class("picker-facts").text_of(move || chosen_row(kind, chosen).facts),
+            Icon::Down.el(),
+        ]);
+    el("div")
+        .class("picker")
+        .attr("id", &format!("control-{}", kind.id))
+        .child(button)
+        .when(move || is_open.get(), move || panel(&picker))
+}
+
+/// The row in force; one that the catalogue does not have is called by its slug.
+fn chosen_row(kind: &Kind, chosen: Memo<String>) -> Row {
+    let slug = chosen.get();
+    let row = (kind.rows)("").into_iter().find(|row| row.slug == slug);
+    row.unwrap_or_else(|| Row { name: slug.clone(), slug, facts: String::new() })
+}
+
+/// A picker, open or not.
+#[derive(Clone)]
+struct Picker {
+    kind: &'static Kind,
+    state: State,
+    /// The slug in force.
+    chosen: Memo<String>,
+    is_open: RwSignal<bool>,
+    button: El,
+}
+
+impl Picker {
+    fn close(&self) {
+        self.is_open.set(false);
+        browser::focus(self.button.node());
+    }
+
+    fn pick(&self, slug: &str) {
+        self.state.last_control.set("rate");
+        self.state.apply(self.kind.id, slug);
+        self.close();
     }
 }
 
-/// Under the button if there is room, else as far up as needed.
-fn place_under(button: &HtmlElement) -> Place {
+/// Under the button if there is room, else as far up as needed: left and top, CSS px of the window.
+fn place_under(button: &HtmlElement) -> (f64, f64) {
     let rect = button.get_bounding_client_rect();
     let window_height = window().inner_height().ok().and_then(|h| h.as_f64()).unwrap_or(PANEL_PX);
     let lowest = window_height - PANEL_PX - GAP_PX;
     let under = rect.bottom() + GAP_PX;
     let top = if under > lowest { lowest } else { under };
-    Place { left: rect.left(), top: if top < GAP_PX { GAP_PX } else { top } }
+    (rect.left(), if top < GAP_PX { GAP_PX } else { top })
 }
 
-#[component]
-fn Panel<C>(kind: Kind, place: Place, chosen: Memo<String>, close: C) -> impl IntoView
-where
-    C: Fn() + Copy + Send + Sync + 'static,
-{
-    let state = expect_context::<State>();
+fn panel(picker: &Picker) -> El {
+    let kind = picker.kind;
+    let (left, top) = place_under(picker.button.node());
     let query = RwSignal::new(String::new());
-    let rows = memo(move |_| query.with(|query| (kind.rows)(query.trim())));
-    let active = RwSignal::new(start_at(&rows.get_untracked(), &chosen.get_untracked()));
-    let search = NodeRef::<html::Input>::new();
-    let panel = NodeRef::<html::Div>::new();
-    let list_id = format!("{}-list", kind.id);
-
-    let pick = move |slug: String| {
-        state.last_control.set("rate");
-        state.apply(kind.key, &slug);
-        close();
+    let all = (kind.rows)("");
+    let active = RwSignal::new(start_at(&all, &picker.chosen.get_untracked()));
+    let panel = Panel { picker: picker.clone(), query, active };
+    let search = search_field(&panel);
+    effect({
+        let search = search.clone();
+        move || {
+            // It has just been put on the page.
+            browser::focus(search.node());
+            reveal(kind, active.get_untracked());
+        }
+    });
+    // Leaving for anything but the panel itself closes it without touching the focus.
+    let on_leave = {
+        let picker = picker.clone();
+        move |event: ev::FocusEvent| {
+            let node = |target: Option<web_sys::EventTarget>| target?.dyn_into::<Node>().ok();
+            let inside = node(event.related_target());
+            let stays = node(event.current_target()).is_some_and(|p| p.contains(inside.as_ref()));
+            if !stays {
+                picker.close();
+            }
+        }
     };
-    let on_key = move |event: ev::KeyboardEvent| {
-        let last = rows.with_untracked(Vec::len).saturating_sub(1);
-        let at = active.get_untracked();
+    let list = el("ul")
+        .class("picker-list")
+        .attr("role", "listbox")
+        .attr("id", &list_id(kind))
+        .attr("aria-label", kind.search)
+        .region(move || panel.options());
+    el("div")
+        .class("picker-panel")
+        .style("left", &format!("{left}px"))
+        .style("top", &format!("{top}px"))
+        .on(ev::focusout, on_leave)
+        .child([search, list])
+        .when(
+            move || found(kind, query).is_empty(),
+            move || {
+                el("p")
+                    .class("picker-empty")
+                    .text_of(move || query.with(|query| strings::nothing_found(query)))
+            },
+        )
+}
+
+fn search_field(panel: &Panel) -> El {
+    let Panel { query, active, .. } = *panel;
+    let kind = panel.picker.kind;
+    let panel = panel.clone();
+    el("input")
+        .class("picker-search")
+        .attr("type", "text")
+        .attr("role", "combobox")
+        .attr("autocomplete", "off")
+        .attr("spellcheck", "false")
+        .attr("aria-label", kind.search)
+        .attr("placeholder", kind.search)
+        .attr("aria-expanded", "true")
+        .attr("aria-controls", &list_id(kind))
+        .attr_maybe("aria-activedescendant", move || {
+            let at = active.get();
+            (at < found(kind, query).len()).then(|| row_id(kind, at))
+        })
+        .on(ev::input, move |event| {
+            if let Some(input) = browser::input_of(&event) {
+                query.set(input.value());
+                active.set(0);
+            }
+        })
+        .on(ev::keydown, move |event| panel.hear_key(&event))
+}
+
+fn list_id(kind: &Kind) -> String {
+    format!("{}-list", kind.id)
+}
+
+fn row_id(kind: &Kind, index: usize) -> String {
+    format!("{}-{index}", kind.id)
+}
+
+/// The rows for what is typed.
+fn found(kind: &Kind, query: RwSignal<String>) -> Vec<Row> {
+    query.with(|query| (kind.rows)(query.trim()))
+}
+
+/// The panel of an open picker.
+#[derive(Clone)]
+struct Panel {
+    picker: Picker,
+    query: RwSignal<String>,
+    /// Index of the highlighted row.
+    active: RwSignal<usize>,
+}
+
+impl Panel {
+    fn hear_key(&self, event: &ev::KeyboardEvent) {
+        let rows = untrack(|| found(self.picker.kind, self.query));
+        let last = rows.len().saturating_sub(1);
+        let at = self.active.get_untracked();
         let to = match event.key().as_str() {
-            "ArrowDown" => {
-                if at < last {
-                    at + 1
-                } else {
-                    0
-                }
-            }
-            "ArrowUp" => {
-                if at > 0 {
-                    at - 1
-                } else {
-                    last
-                }
-            }
-            "Home" => 0,
-            "End" => last,
-            "PageDown" => {
-                if at + 6 < last {
-                    at + 6
-                } else {
-                    last
-                }
-            }
-            "PageUp" => at.saturating_sub(6),
+            "ArrowDown" if at < last => at + 1,
+            "ArrowDown" | "Home" => 0,
+            "ArrowUp" if at > 0 => at - 1,
+            "ArrowUp" | "End" => last,
+            "PageDown" if at + PAGE_ROWS < last => at + PAGE_ROWS,
+            "PageDown" => last,
+            "PageUp" => at.saturating_sub(PAGE_ROWS),
             "Enter" => {
                 event.prevent_default();
-                let slug = rows.with_untracked(|rows| rows.get(at).map(|row| row.slug.clone()));
-                slug.into_iter().for_each(pick);
+                if let Some(row) = rows.get(at) {
+                    self.picker.pick(&row.slug);
+                }
                 return;
             }
             "Escape" => {
                 event.prevent_default();
                 event.stop_propagation();
-                close();
+                self.picker.close();
                 return;
             }
             _ => return,
         };
         event.prevent_default();
-        active.set(to);
-        reveal(kind.id, to);
-    };
-    // Leaving for anything but the panel itself closes it without touching the focus.
-    let on_leave = move |event: ev::FocusEvent| {
-        let inside = event.related_target().and_then(|to| to.dyn_into::<Node>().ok());
-        let stays = panel.get_untracked().is_some_and(|panel| panel.contains(inside.as_ref()));
-        if !stays {
-            close();
-        }
-    };
-    Effect::new(move |_| {
-        if let Some(search) = search.get() {
-            // It has just been put on the page.
-            let _ = search.focus();
-            reveal(kind.id, active.get_untracked());
-        }
-    });
-    let options = move || {
-        let rows = rows.get();
-        let fits = state.current.with_untracked(|now| fits_of(kind, now, &rows));
-        let view = |(index, (row, fits)): (usize, (Row, bool))| {
-            let slug = row.slug.clone();
-            let is_chosen = chosen.get_untracked() == row.slug;
-            view! {
-                <li
-                    class="picker-row"
-                    role="option"
-                    id=format!("{}-{index}", kind.id)
-                    aria-selected=is_chosen.to_string()
-                    data-active=text(move || (active.get() == index).to_string())
-                    on:pointermove=move |_| active.set(index)
-                    on:mousedown=|event| event.prevent_default()
-                    on:click=move |_| pick(slug.clone())
-                >
-                    <span class="picker-name">{row.name}</span>
-                    <span class="picker-fits" data-fits=fits.to_string()>
-                        {if fits { strings::FITS } else { strings::DOES_NOT_FIT_SHORT }}
-                    </span>
-                    <span class="picker-facts">{row.facts}</span>
-                </li>
-            }
-        };
-        rows.into_iter().zip(fits).enumerate().map(view).collect_view()
-    };
-    let nothing = move || rows.with(Vec::is_empty);
-    view! {
-        <div
-            class="picker-panel"
-            node_ref=panel
-            style:left=format!("{}px", place.left)
-            style:top=format!("{}px", place.top)
-            on:focusout=on_leave
-        >
-            <input
-                class="picker-search"
-                node_ref=search
-                type="text"
-                role="combobox"
-                autocomplete="off"
-                spellcheck="false"
-                aria-label=kind.search
-                placeholder=kind.search
-                aria-expanded="true"
-                aria-controls=list_id.clone()
-                aria-activedescendant=move || {
-                    let at = active.get();
-                    rows.with(|rows| at < rows.len()).then(|| format!("{}-{at}", kind.id))
-                }
-                on:input:target=move |event| {
-                    query.set(event.target().value());
-                    active.set(0);
-                }
-                on:keydown=on_key
-            />
-            <ul class="picker-list" role="listbox" id=list_id aria-label=kind.search>
-                {options}
-            </ul>
-            <Show when=nothing>
-                <p class="picker-empty">{text(move || strings::nothing_found(&query.get()))}</p>
-            </Show>
-        </div>
+        self.active.set(to);
+        reveal(self.picker.kind, to);
+    }
+
+    fn options(&self) -> Vec<El> {
+        let rows = found(self.picker.kind, self.query);
+        let now = self.picker.state.current.get_untracked();
+        rows.into_iter().enumerate().map(|(index, row)| self.option(&now, index, row)).collect()
+    }
+
+    fn option(&self, now: &Scenario, index: usize, row: Row) -> El {
+        let active = self.active;
+        let Picker { kind, chosen, .. } = &self.picker;
+        let is_chosen = chosen.with_untracked(|chosen| *chosen == row.slug);
+        let fits = fits(kind, now, &row);
+        let (word, said) =
+            if fits { ("true", strings::FITS) } else { ("false", strings::DOES_NOT_FIT_SHORT) };
+        let picker = self.picker.clone();
+        el("li")
+            .class("picker-row")
+            .attr("role", "option")
+            .attr("id", &row_id(kind, index))
+            .attr("aria-selected", if is_chosen { "true" } else { "false" })
+            .truth_of("data-active", move || active.get() == index)
+            .on(ev::pointermove, move |_| active.set(index))
+            .on(ev::mousedown, |event| event.prevent_default())
+            .on(ev::click, move |_| picker.pick(&row.slug))
+            .child([
+                el("span").class("picker-name").text(&row.name),
+                el("span").class("picker-fits").attr("data-fits", word).text(said),
+                el("span").class("picker-facts").text(&row.facts),
+            ])
     }
 }
 
@@ -291,18 +323,15 @@ fn start_at(rows: &[Row], chosen: &str) -> usize {
     rows.iter().position(|row| row.slug == chosen).unwrap_or(0)
 }
 
-/// Whether each row would give a scenario that can be simulated.
-fn fits_of(kind: Kind, now: &Scenario, rows: &[Row]) -> Vec<bool> {
-    let fits = |row: &Row| {
-        let mut scenario = now.clone();
-        scenario.set(kind.key, &row.slug).is_ok() && scenario.resolve().is_ok()
-    };
-    rows.iter().map(fits).collect()
+/// Whether a row would give a scenario that can be simulated.
+fn fits(kind: &Kind, now: &Scenario, row: &Row) -> bool {
+    let mut scenario = now.clone();
+    scenario.set(kind.id, &row.slug).is_ok() && scenario.resolve().is_ok()
 }
 
 /// Scrolls a row into view.
-fn reveal(id: &str, index: usize) {
-    if let Some(row) = document().get_element_by_id(&format!("{id}-{index}")) {
+fn reveal(kind: &Kind, index: usize) {
+    if let Some(row) = document().get_element_by_id(&row_id(kind, index)) {
         let options = web_sys::ScrollIntoViewOptions::new();
         options.set_block(web_sys::ScrollLogicalPosition::Nearest);
         row.scroll_into_view_with_scroll_into_view_options(&options);

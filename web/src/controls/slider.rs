@@ -2,11 +2,11 @@
 
 use leptos::{ev, prelude::*};
 use scenario::{Direction, Scenario, Slider, Step};
-use web_sys::HtmlInputElement;
 
-use super::{entry::Entry, number_field::NumberField};
+use super::{entry::Entry, number_field::number_field};
 use crate::{
-    memo::{memo, text, when},
+    browser,
+    dom::{El, el},
     settings::Dial,
     state::State,
     strings,
@@ -16,46 +16,40 @@ use crate::{
 const STEPS: f64 = 1_000.0;
 
 /// Label, field, track and message of one dial.
-#[component]
-pub(crate) fn Control(dial: &'static Dial) -> impl IntoView {
+pub(crate) fn control(dial: &'static Dial) -> El {
     let state = expect_context::<State>();
     let entry = Entry::new(state, dial);
-    let changed = memo(move |_| state.current.with(|scenario| dial.is_changed(scenario)));
     let help_id = format!("help-{}", dial.id);
-    let default_text = move || strings::default_is(&default_text(dial), dial.unit());
-    view! {
-        <div
-            class="control"
-            role="group"
-            id=format!("control-{}", dial.id)
-            aria-label=dial.label()
-            data-last=text(move || (state.last_control.get() == dial.id).to_string())
-        >
-            <span class="control-label" title=dial.help()>
-                <Show when=when(move || changed.get())>
-                    <span class="changed-dot" title=default_text></span>
-                </Show>
-                {dial.label()}
-            </span>
-            <NumberField dial entry described_by=help_id.clone() />
-            {dial.slider().map(|slider| view! { <Track dial entry slider /> })}
-            <span class="hidden-but-read" id=help_id>
-                {dial.help()}
-            </span>
-            <Show when=when(move || entry.message.with(Option::is_some))>
-                <p
-                    class="control-message"
-                    role="status"
-                    data-kind=move || {
-                        let refused = entry.message.with(|m| m.as_ref().is_some_and(|m| m.is_refusal));
-                        if refused { "invalid" } else { "clamped" }
-                    }
-                >
-                    {move || entry.message.with(|m| m.as_ref().map(|m| m.text.clone()))}
-                </p>
-            </Show>
-        </div>
-    }
+    let dot = move || {
+        let default = strings::default_is(&default_text(dial), dial.unit());
+        el("span").class("changed-dot").attr("title", &default)
+    };
+    let label = el("span")
+        .class("control-label")
+        .attr("title", dial.help())
+        .when(move || state.current.with(|scenario| dial.is_changed(scenario)), dot)
+        .text(dial.label());
+    el("div")
+        .class("control")
+        .attr("role", "group")
+        .attr("id", &format!("control-{}", dial.id))
+        .attr("aria-label", dial.label())
+        .truth_of("data-last", move || state.last_control.get() == dial.id)
+        .child([label, number_field(dial, entry, &help_id)])
+        .child(dial.slider().map(|slider| track(dial, entry, slider)))
+        .child(el("span").class("hidden-but-read").attr("id", &help_id).text(dial.help()))
+        .when(
+            move || entry.message.with(|message| !message.is_empty()),
+            move || {
+                el("p")
+                    .class("control-message")
+                    .attr("role", "status")
+                    .attr_of("data-kind", move || {
+                        if entry.is_refused.get() { "invalid" } else { "clamped" }
+                    })
+                    .text_of(move || entry.message.get())
+            },
+        )
 }
 
 fn default_text(dial: &Dial) -> String {
@@ -63,21 +57,20 @@ fn default_text(dial: &Dial) -> String {
 }
 
 /// The track with its thumb.
-#[component]
-fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
+fn track(dial: &'static Dial, entry: Entry, slider: Slider) -> El {
     let state = expect_context::<State>();
-    let position = memo(move |_| slider.position(entry.value.get().unwrap_or(slider.min)));
-    let default_at = dial.default_value().map(|value| slider.position(value));
+    let position = move || slider.position(entry.value.get().unwrap_or(slider.min));
+    let default_at = dial.default_value().map(|value| share(slider.position(value)));
     let spoken = move || {
         let value = entry.value.get().map(quantity::editable).unwrap_or_default();
         strings::spoken_value(&value, dial.spoken_unit)
     };
-    let on_input = move |event: ev::Targeted<ev::Event, HtmlInputElement>| {
-        let raw = event.target().value_as_number() / STEPS;
-        let value = slider.snapped(slider.value_at(raw));
+    let on_input = move |event: ev::Event| {
+        let Some(input) = browser::input_of(&event) else { return };
+        let value = slider.snapped(slider.value_at(input.value_as_number() / STEPS));
         entry.put(value);
         // The thumb stands on the round value, even if that is the one it stood on before.
-        event.target().set_value_as_number(slider.position(value) * STEPS);
+        input.set_value_as_number(slider.position(value) * STEPS);
     };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Delete" | "Backspace" => {
@@ -91,31 +84,32 @@ fn Track(dial: &'static Dial, entry: Entry, slider: Slider) -> impl IntoView {
             }
         }
     };
-    let held = move |_: ev::PointerEvent| {
+    let held = move |_| {
         state.last_control.set(dial.id);
         state.hold();
     };
-    view! {
-        <div class="track" style=("--fill", move || format!("{:.4}", position.get()))>
-            {default_at
-                .map(|at| {
-                    view! { <span class="track-default" style=("--at", format!("{at:.4}"))></span> }
-                })}
-            <input
-                type="range"
-                min="0"
-                max=STEPS.to_string()
-                step="any"
-                aria-label=dial.label()
-                aria-valuetext=spoken
-                prop:value=move || (position.get() * STEPS).to_string()
-                on:input:target=on_input
-                on:keydown=on_key
-                on:pointerdown=held
-                on:dblclick=move |_| entry.reset()
-            />
-        </div>
-    }
+    let input = el("input")
+        .attr("type", "range")
+        .attr("min", "0")
+        .attr("max", &STEPS.to_string())
+        .attr("step", "any")
+        .attr("aria-label", dial.label())
+        .attr_of("aria-valuetext", spoken)
+        .property_of("value", move || position() * STEPS)
+        .on(ev::input, on_input)
+        .on(ev::keydown, on_key)
+        .on(ev::pointerdown, held)
+        .on(ev::dblclick, move |_| entry.reset());
+    el("div")
+        .class("track")
+        .style_of("--fill", move || share(position()))
+        .child(default_at.map(|at| el("span").class("track-default").style("--at", &at)))
+        .child(input)
+}
+
+/// A position between 0 and 1 as styles take it.
+fn share(position: f64) -> String {
+    format!("{position:.4}")
 }
 
 /// The value that a key brings, if it is one that steps.

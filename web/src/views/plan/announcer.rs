@@ -2,10 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::answer_card::card_memo;
+use super::{answer_card::card_memo, card::Card};
 use crate::{
     browser::Debounce,
-    memo::memo,
+    dom::{El, el},
+    memo::{effect, memo},
     names,
     state::{Activity, State},
     strings,
@@ -17,53 +18,45 @@ const REST_MS: u64 = 500;
 const PATIENCE_MS: u64 = 10_000;
 
 /// The region.
-#[component]
-pub(crate) fn Announcer() -> impl IntoView {
+pub(crate) fn announcer() -> El {
     let state = expect_context::<State>();
     let said = RwSignal::new(String::new());
     let rest = Debounce::new(REST_MS);
     let card = card_memo(state);
-    Effect::watch(
-        move || (card.get(), state.activity.get()),
-        move |(card, activity), _, _| {
-            let text = match activity {
-                Activity::Running(..) => {
-                    rest.cancel();
-                    return;
-                }
-                Activity::Stopped { message, .. } => strings::stopped_because(message),
-                _ => {
-                    let scenario = state.current.get_untracked();
-                    let ttft = state.answered.with_untracked(|answered| {
-                        let answered = answered.as_ref()?;
-                        let planned = answered.answer.planned?;
-                        (answered.scenario == scenario).then_some(planned.ttft_p99_s.value)
-                    });
-                    strings::announcement(
-                        &card.hero,
-                        &names::gpu_short(&scenario.gpu),
-                        ttft,
-                        &card.pill.text,
-                    )
-                }
-            };
-            rest.call(move || said.set(text));
-        },
-        true,
-    );
+    effect(move || {
+        let text = match state.activity.get() {
+            Activity::Running(..) => None,
+            Activity::Stopped { message, .. } => Some(strings::stopped_because(&message)),
+            _ => Some(announcement(state, &card.get())),
+        };
+        match text {
+            Some(text) => rest.call(move || said.set(text)),
+            None => rest.cancel(),
+        }
+    });
     speak_of_long_runs(state, said);
-    view! {
-        <p class="hidden-but-read" role="status" aria-live="polite">
-            {move || said.get()}
-        </p>
-    }
+    el("p")
+        .class("hidden-but-read")
+        .attr("role", "status")
+        .attr("aria-live", "polite")
+        .text_of(move || said.get())
+}
+
+fn announcement(state: State, card: &Card) -> String {
+    let scenario = state.current.get_untracked();
+    let ttft_s = state.answered.with_untracked(|answered| {
+        let answered = answered.as_ref()?;
+        let planned = answered.answer.planned?;
+        (answered.scenario == scenario).then_some(planned.ttft_p99_s.value)
+    });
+    strings::announcement(&card.hero, &names::gpu_short(&scenario.gpu), ttft_s, &card.pill.text)
 }
 
 fn speak_of_long_runs(state: State, said: RwSignal<String>) {
     let long = Debounce::new(PATIENCE_MS);
     let is_running =
         memo(move |_| state.activity.with(|activity| matches!(activity, Activity::Running(..))));
-    Effect::new(move |_| {
+    effect(move || {
         if is_running.get() {
             wait_and_say(state, said, long);
         } else {

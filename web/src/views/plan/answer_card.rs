@@ -1,16 +1,17 @@
 //! The answer card: one frame for all its states, so that nothing around it ever moves.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use quantity::NARROW_SPACE;
 
 use super::{
-    card::{Beneath, Card, Pill, Size, card},
-    facts::right_view,
-    gauge::gauge_view,
+    card::{Beneath, Card, Size, card},
+    facts::right,
+    gauge::gauge,
 };
 use crate::{
     app::Layout,
-    memo::{flag, memo, text, when},
+    dom::{El, Nodes, el},
+    memo::memo,
     state::{Activity, State},
     strings,
 };
@@ -24,143 +25,130 @@ pub(crate) fn card_memo(state: State) -> Memo<Card> {
     })
 }
 
-/// The card. Its parts are replaced only if they differ.
-#[component]
-pub(crate) fn AnswerCard(condensed: Signal<bool>) -> impl IntoView {
+/// The card. Its texts change in place; a part is replaced only if it becomes another one.
+pub(crate) fn answer_card(card: Memo<Card>, condensed: Signal<bool>) -> El {
     let state = expect_context::<State>();
-    let card = card_memo(state);
-    let part = move |tell: fn(&Card) -> String| memo(move |_| card.with(tell));
-    let hero = part(|card| card.hero.clone());
-    let headline = part(|card| card.headline.clone());
-    let layout = expect_context::<Layout>();
-    let qualifier = memo(move |_| {
-        let short = layout.is_phone.get();
-        card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
-    });
-    let size = memo(move |_| card.with(|card| card.size));
-    let is_stale = memo(move |_| card.with(|card| card.is_stale));
-    let offers = memo(move |_| card.with(|card| card.offers_simulation));
-    let pill = memo(move |_| card.with(|card| card.pill.clone()));
-    let beneath = memo(move |_| card.with(|card| card.beneath.clone()));
-    let right = memo(move |_| card.with(|card| card.right.clone()));
-    view! {
-        <section
-            class="card answer"
-            id="answer"
-            tabindex="-1"
-            aria-label=strings::ANSWER_LABEL
-            data-condensed=text(move || condensed.get().to_string())
-        >
-            <ProgressLine />
-            <div class="answer-left">
-                <div class="answer-head">
-                    <p
-                        class="hero"
-                        class:hero-words=move || size.get() == Size::Words
-                        class:hero-wide=move || size.get() == Size::Wide
-                        class:hero-widest=move || size.get() == Size::Widest
-                        class:stale=flag(move || is_stale.get())
-                    >
-                        {move || hero_view(&hero.get())}
-                    </p>
-                    <div class="answer-text">
-                        <p class="headline" title=text(move || headline.get())>
-                            {text(move || headline.get())}
-                        </p>
-                        <p class="qualifier" title=text(move || qualifier.get())>
-                            {text(move || qualifier.get())}
-                            <Show when=when(move || offers.get())>
-                                " "
-                                <button
-                                    type="button"
-                                    class="inline-action"
-                                    on:click=move |_| state.run_again()
-                                >
-                                    {strings::SIMULATE}
-                                </button>
-                            </Show>
-                        </p>
-                    </div>
-                    // Another word is another pill: one that grew to the left would seem to move.
-                    <For
-                        each=move || [pill.get()]
-                        key=|pill| (pill.tone, pill.text.clone())
-                        children=|pill| pill_view(&pill)
-                    />
-                </div>
-                {move || beneath_view(state, beneath.get())}
-            </div>
-            <div class="answer-right">{move || right_view(state, right.get())}</div>
-        </section>
-    }
+    let is_gauge = memo(move |_| card.with(|card| matches!(card.beneath, Beneath::Gauge(_))));
+    let left = el("div")
+        .class("answer-left")
+        .child(head(state, card))
+        .region(move || if is_gauge.get() { gauge(card) } else { paragraph(state, card) });
+    el("section")
+        .class("card answer")
+        .attr("id", "answer")
+        .attr("tabindex", "-1")
+        .attr("aria-label", strings::ANSWER_LABEL)
+        .truth_of("data-condensed", move || condensed.get())
+        .child([progress_line(state), left, right(state, card)])
+}
+
+/// Number, headline and state.
+fn head(state: State, card: Memo<Card>) -> El {
+    let pill_text = memo(move |_| card.with(|card| card.pill.text.clone()));
+    el("div")
+        .class("answer-head")
+        .child([hero(card), headlines(state, card)])
+        // Another word is another pill: one that grew to the left would seem to move.
+        .region(move || pill(card, &pill_text.get()))
 }
 
 /// The number; a sign that it is about right hangs beside it, so that it comes and goes without
 /// moving anything.
-fn hero_view(hero: &str) -> impl IntoView + use<> {
-    let (sign, number) = match hero.split_once(NARROW_SPACE) {
-        Some((sign, number)) => (Some(format!("{sign}{NARROW_SPACE}")), number),
-        None => (None, hero),
+fn hero(card: Memo<Card>) -> El {
+    let sign = move || card.with(|card| parts(&card.hero).0.to_owned());
+    el("p")
+        .attr_of("class", move || card.with(hero_class))
+        .when(move || !sign().is_empty(), move || el("span").class("hero-sign").text_of(sign))
+        .text_of(move || card.with(|card| parts(&card.hero).1.to_owned()))
+}
+
+/// Sign and number.
+fn parts(hero: &str) -> (&str, &str) {
+    let after_sign = hero.find(NARROW_SPACE).map_or(0, |at| at + NARROW_SPACE.len_utf8());
+    hero.split_at(after_sign)
+}
+
+fn hero_class(card: &Card) -> String {
+    let size = match card.size {
+        Size::Number => "",
+        Size::Wide => " hero-wide",
+        Size::Widest => " hero-widest",
+        Size::Words => " hero-words",
     };
-    view! {
-        {sign.map(|sign| view! { <span class="hero-sign">{sign}</span> })}
-        {number.to_owned()}
-    }
+    ["hero", size, if card.is_stale { " stale" } else { "" }].concat()
 }
 
-fn pill_view(pill: &Pill) -> impl IntoView + use<> {
-    view! {
-        <p class="pill" data-tone=pill.tone hidden=pill.text.is_empty()>
-            {pill.icon.map(|icon| icon.view())}
-            <span class="pill-text">{pill.text.clone()}</span>
-        </p>
-    }
+fn headlines(state: State, card: Memo<Card>) -> El {
+    let layout = expect_context::<Layout>();
+    let headline = move || card.with(|card| card.headline.clone());
+    let qualifier = move || {
+        let short = layout.is_phone.get();
+        card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
+    };
+    let simulate = move || {
+        let button = inline_action(strings::SIMULATE).on(ev::click, move |_| state.run_again());
+        [Nodes::from(" "), button.into()]
+    };
+    el("div")
+        .class("answer-text")
+        .child(
+            el("p")
+                .class("headline")
+                .attr_of("title", move || headline().replace('\n', " "))
+                .text_of(headline),
+        )
+        .child(
+            el("p")
+                .class("qualifier")
+                .attr_of("title", qualifier)
+                .text_of(qualifier)
+                .when(move || card.with(|card| card.offers_simulation), simulate),
+        )
 }
 
-fn beneath_view(state: State, beneath: Beneath) -> AnyView {
-    match beneath {
-        Beneath::Gauge(gauge) => gauge_view(gauge).into_any(),
-        Beneath::Paragraph { text, run_longer } => {
-            let offer = run_longer.then(|| {
-                view! {
-                    <button
-                        type="button"
-                        class="inline-action"
-                        on:click=move |_| state.run_longer()
-                    >
-                        {strings::RUN_LONGER}
-                    </button>
-                    "."
-                }
-            });
-            let title = text.clone();
-            view! {
-                <p class="paragraph" title=title>
-                    {text}
-                    {offer}
-                </p>
-            }
-            .into_any()
-        }
-    }
+fn inline_action(text: &str) -> El {
+    el("button").attr("type", "button").class("inline-action").text(text)
+}
+
+/// The pill for a word; each word has its own colour and icon.
+fn pill(card: Memo<Card>, text: &str) -> El {
+    let (tone, icon) = card.with_untracked(|card| (card.pill.tone, card.pill.icon));
+    let pill = el("p").class("pill").attr("data-tone", tone);
+    let pill = if text.is_empty() { pill.attr("hidden", "") } else { pill };
+    pill.child(icon.map(|icon| icon.el())).child(el("span").class("pill-text").text(text))
+}
+
+fn paragraph(state: State, card: Memo<Card>) -> El {
+    let text = move || card.with(|card| card.reason().to_owned());
+    let offers_longer_run = move || {
+        card.with(|card| matches!(card.beneath, Beneath::Paragraph { run_longer: true, .. }))
+    };
+    let run_longer = move || {
+        let button = inline_action(strings::RUN_LONGER).on(ev::click, move |_| state.run_longer());
+        [button.into(), Nodes::from(".")]
+    };
+    el("p")
+        .class("paragraph")
+        .attr_of("title", text)
+        .text_of(text)
+        .when(offers_longer_run, run_longer)
 }
 
 /// The line at the card's upper edge while something is being simulated.
-#[component]
-fn ProgressLine() -> impl IntoView {
-    let state = expect_context::<State>();
-    let done = memo(move |_| match state.activity.get() {
-        Activity::Running(done, total) if total > 0 => f64::from(done) / f64::from(total),
-        _ => 0.0,
-    });
+fn progress_line(state: State) -> El {
+    // Thousandths, in a form that takes no decimals.
+    let done = move || match state.activity.get() {
+        Activity::Running(done, total) if total > 0 => {
+            let thousandths = u64::from(done) * 1_000 / u64::from(total);
+            format!("calc({thousandths} / 1000)")
+        }
+        _ => "0".to_owned(),
+    };
     let is_running =
-        memo(move |_| state.activity.with(|activity| matches!(activity, Activity::Running(..))));
-    view! {
-        <div
-            class="progress"
-            aria-hidden="true"
-            data-on=text(move || is_running.get().to_string())
-            style=("--done", move || format!("{:.3}", done.get()))
-        ></div>
-    }
+        move || state.activity.with(|activity| matches!(activity, Activity::Running(..)));
+    el("div")
+        .class("progress")
+        .attr("aria-hidden", "true")
+        .truth_of("data-on", is_running)
+        .style_of("--done", done)
 }

@@ -12,6 +12,9 @@ use crate::{
     strings,
 };
 
+/// How many changes are offered at most.
+pub(crate) const MOST_CHANGES: usize = 3;
+
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
@@ -21,7 +24,7 @@ pub(crate) struct Card {
     pub(crate) size: Size,
     /// Whether the number is of an older scenario.
     pub(crate) is_stale: bool,
-    /// What the number counts.
+    /// What the number counts, on one line or on two.
     pub(crate) headline: String,
     /// What it holds for.
     pub(crate) qualifier: String,
@@ -86,7 +89,7 @@ pub(crate) struct Gauge {
 pub(crate) enum Right {
     /// The four facts; stale ones are of an older scenario.
     Facts { facts: Box<[Fact; 4]>, are_stale: bool },
-    /// Changes that work.
+    /// Changes that work, no more than [`MOST_CHANGES`].
     Remedies(Vec<Change>),
     /// What to do about a worker that died; `waits` if nothing happens by itself.
     Restart { message: String, waits: bool },
@@ -116,6 +119,36 @@ pub(crate) struct Change {
     pub(crate) value: String,
     /// What it does.
     pub(crate) effect: String,
+}
+
+impl Card {
+    /// Why there is no number, in a word. The number of an older scenario is none.
+    pub(crate) fn word(&self) -> &str {
+        if self.size == Size::Words { &self.hero } else { strings::NO_ANSWER }
+    }
+
+    /// Why there is no number, in a sentence; empty if there is one.
+    pub(crate) fn reason(&self) -> &str {
+        match &self.beneath {
+            Beneath::Paragraph { text, .. } => text,
+            Beneath::Gauge(_) => "",
+        }
+    }
+
+    /// The first of the changes that work, by name.
+    pub(crate) fn first_change(&self) -> Option<String> {
+        match &self.right {
+            Right::Remedies(changes) => changes.first().map(Change::name),
+            _ => None,
+        }
+    }
+}
+
+impl Change {
+    /// The setting and its new value, as a person calls them.
+    pub(crate) fn name(&self) -> String {
+        strings::remedy(&self.key, &self.value)
+    }
 }
 
 /// The card for what is known now.
@@ -305,7 +338,7 @@ fn no_answer(word: &str, text: String, changes: &[Change]) -> Card {
         offers_simulation: false,
         pill: pill("bad", Icon::Cross, strings::NO_ANSWER),
         beneath: Beneath::Paragraph { text, run_longer: false },
-        right: Right::Remedies(changes.iter().take(3).cloned().collect()),
+        right: Right::Remedies(changes.iter().take(MOST_CHANGES).cloned().collect()),
     }
 }
 

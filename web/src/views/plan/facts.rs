@@ -1,114 +1,131 @@
 //! The right side of the answer card: facts, changes that work, or a way out of a stop.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
-use super::card::{Change, Fact, Right};
-use crate::{browser, state::State, strings};
+use super::card::{Card, Change, Fact, MOST_CHANGES, Right};
+use crate::{
+    browser,
+    dom::{El, el},
+    state::State,
+    strings,
+};
 
 /// Characters beyond which a value is set smaller.
 const LONG_VALUE: usize = 11;
+/// How many facts there are.
+const FACTS: usize = 4;
 
-/// Whatever stands there.
-pub(crate) fn right_view(state: State, right: Right) -> AnyView {
-    match right {
-        Right::Facts { facts, are_stale } => facts_view(*facts, are_stale).into_any(),
-        Right::Remedies(changes) => remedies_view(state, changes).into_any(),
-        Right::Restart { message, waits } => restart_view(state, message, waits).into_any(),
+/// Whatever stands there. It is built anew only when it becomes something else; until then its texts
+/// change in place.
+pub(crate) fn right(state: State, card: Memo<Card>) -> El {
+    let is = move |kind: fn(&Right) -> bool| move || card.with(|card| kind(&card.right));
+    el("div")
+        .class("answer-right")
+        .when(is(|right| matches!(right, Right::Facts { .. })), move || facts(card))
+        .when(is(|right| matches!(right, Right::Remedies(_))), move || remedies(state, card))
+        .when(is(|right| matches!(right, Right::Restart { .. })), move || restart(state, card))
+}
+
+fn facts(card: Memo<Card>) -> El {
+    el("div").class("facts").child((0..FACTS).map(|index| fact(card, index)).collect::<Vec<_>>())
+}
+
+fn fact(card: Memo<Card>, index: usize) -> El {
+    let told = move |tell: fn(&Fact) -> &str| {
+        move || {
+            card.with(|card| match &card.right {
+                Right::Facts { facts, .. } => facts.get(index).map_or("", tell).to_owned(),
+                _ => String::new(),
+            })
+        }
+    };
+    let is_stale =
+        move || card.with(|card| matches!(card.right, Right::Facts { are_stale: true, .. }));
+    let text = |class, tell| el("p").class(class).text_of(told(tell));
+    // One text for each width: the end of a text that grows would move what follows it.
+    let line = |full: fn(&Fact) -> &str, short: fn(&Fact) -> &str| {
+        let span = |class, tell| el("span").class(class).text_of(told(tell));
+        el("p")
+            .class("fact-line")
+            .attr_of("title", told(full))
+            .child([span("wide-only", full), span("narrow-only", short)])
+    };
+    let value = told(|fact| &fact.value);
+    el("div").class("fact").child([
+        text("fact-label", |fact| fact.label),
+        text("fact-value", |fact| &fact.value)
+            .class_of("fact-value-long", move || value().chars().count() > LONG_VALUE)
+            .class_of("stale", is_stale),
+        line(|fact| &fact.line.0, |fact| &fact.line.1),
+        text("fact-second", |fact| &fact.second).class_of("stale", is_stale),
+        line(|fact| &fact.second_line.0, |fact| &fact.second_line.1),
+    ])
+}
+
+/// The change in one row, if the row is there.
+fn change(card: &Card, row: usize) -> Option<&Change> {
+    match &card.right {
+        Right::Remedies(changes) => changes.get(row),
+        _ => None,
     }
 }
 
-fn facts_view(facts: [Fact; 4], are_stale: bool) -> impl IntoView {
-    let facts = facts
-        .into_iter()
-        .map(|fact| {
-            let Fact { label, value, line, second, second_line } = fact;
-            let is_long = value.chars().count() > LONG_VALUE;
-            view! {
-                <div class="fact">
-                    <p class="fact-label">{label}</p>
-                    <p class="fact-value" class:fact-value-long=is_long class:stale=are_stale>
-                        {value}
-                    </p>
-                    {line_view(line)}
-                    <p class="fact-second" class:stale=are_stale>
-                        {second}
-                    </p>
-                    {line_view(second_line)}
-                </div>
-            }
-        })
-        .collect_view();
-    view! { <div class="facts">{facts}</div> }
+fn remedies(state: State, card: Memo<Card>) -> El {
+    let rows = (0..MOST_CHANGES).fold(el("ul"), |list, row| {
+        list.when(
+            move || card.with(|card| change(card, row).is_some()),
+            move || remedy(state, card, row),
+        )
+    });
+    el("div")
+        .class("remedies")
+        .child([el("p").class("remedies-title").text(strings::SMALLEST_CHANGES), rows])
 }
 
-/// One text for each width: the end of a text that grows would move what follows it.
-fn line_view((full, short): (String, String)) -> impl IntoView {
-    let title = full.clone();
-    view! {
-        <p class="fact-line" title=title>
-            <span class="wide-only">{full}</span>
-            <span class="narrow-only">{short}</span>
-        </p>
-    }
+fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
+    let told = move |tell: fn(&Change) -> String| {
+        move || card.with(|card| change(card, row).map(tell).unwrap_or_default())
+    };
+    let name = told(Change::name);
+    let effect = told(|change| change.effect.clone());
+    let apply = move |_| {
+        if let Some(change) = card.with_untracked(|card| change(card, row).cloned()) {
+            state.apply(&change.key, &change.value);
+        }
+    };
+    el("li").class("remedy").child([
+        el("span").class("remedy-name").attr_of("title", name).text_of(name),
+        el("span").class("remedy-effect").attr_of("title", effect).text_of(effect),
+        el("button")
+            .attr("type", "button")
+            .class("button button-small")
+            .attr_of("aria-label", move || strings::apply_change(&name()))
+            .on(ev::click, apply)
+            .text(strings::APPLY),
+    ])
 }
 
-fn remedies_view(state: State, changes: Vec<Change>) -> impl IntoView {
-    let rows = changes
-        .into_iter()
-        .map(|change| {
-            let Change { key, value, effect } = change;
-            let name = strings::remedy(&key, &value);
-            let apply_name = strings::apply_change(&name);
-            let (name_title, effect_title) = (name.clone(), effect.clone());
-            view! {
-                <li class="remedy">
-                    <span class="remedy-name" title=name_title>
-                        {name}
-                    </span>
-                    <span class="remedy-effect" title=effect_title>
-                        {effect}
-                    </span>
-                    <button
-                        type="button"
-                        class="button button-small"
-                        aria-label=apply_name
-                        on:click=move |_| state.apply(&key, &value)
-                    >
-                        {strings::APPLY}
-                    </button>
-                </li>
-            }
-        })
-        .collect_view();
-    view! {
-        <div class="remedies">
-            <p class="remedies-title">{strings::SMALLEST_CHANGES}</p>
-            <ul>{rows}</ul>
-        </div>
-    }
-}
-
-fn restart_view(state: State, message: String, waits: bool) -> impl IntoView {
-    let note = if waits { strings::STOPPED_TWICE } else { strings::RESTARTING };
+fn restart(state: State, card: Memo<Card>) -> El {
+    let waits = move || card.with(|card| matches!(card.right, Right::Restart { waits: true, .. }));
     let copy = move |_| {
+        let message = card.with_untracked(|card| match &card.right {
+            Right::Restart { message, .. } => message.clone(),
+            _ => String::new(),
+        });
         let link = crate::url_state::link_to(&state.scenario.get_untracked());
         browser::copy(&strings::details(&message, &link), move |worked| {
             let text = if worked { strings::DETAILS_COPIED } else { strings::COPY_FAILED };
             state.toast.set(Some(text.to_owned()));
         });
     };
-    view! {
-        <div class="restart">
-            <button type="button" class="button button-filled" on:click=move |_| state.start_again()>
-                {strings::START_AGAIN}
-            </button>
-            <button type="button" class="button" on:click=move |_| state.use_fewer_runs()>
-                {strings::FEWER_RUNS}
-            </button>
-            <button type="button" class="button" on:click=copy>
-                {strings::COPY_DETAILS}
-            </button>
-            <p class="restart-note">{note}</p>
-        </div>
-    }
+    let button = |class, text| el("button").attr("type", "button").class(class).text(text);
+    el("div").class("restart").child([
+        button("button button-filled", strings::START_AGAIN)
+            .on(ev::click, move |_| state.start_again()),
+        button("button", strings::FEWER_RUNS).on(ev::click, move |_| state.use_fewer_runs()),
+        button("button", strings::COPY_DETAILS).on(ev::click, copy),
+        el("p")
+            .class("restart-note")
+            .text_of(move || if waits() { strings::STOPPED_TWICE } else { strings::RESTARTING }),
+    ])
 }

@@ -3,56 +3,126 @@
 use leptos::prelude::*;
 use quantity::number;
 
-use super::card::Gauge;
-use crate::strings;
+use super::card::{Beneath, Card, Gauge};
+use crate::{
+    dom::{El, el},
+    memo::memo,
+    strings,
+};
 
 /// From this many GPUs on one bar stands for all of them.
 const MOST_CELLS: u64 = 24;
 
-/// The gauge.
-pub(crate) fn gauge_view(gauge: Gauge) -> impl IntoView {
-    let cells = if gauge.gpus > MOST_CELLS { 1 } else { gauge.gpus };
-    let carried = gauge.each_per_s * gauge.gpus as f64;
-    let load = if carried > 0.0 { gauge.asked_per_s / carried } else { 0.0 };
-    // What passes the end is drawn past it, and the scale makes room for it.
-    let shown = if load > 1.0 { 1.0 / load } else { 1.0 };
-    let at = if load > 1.0 { 1.0 } else { load };
-    let filled = at * cells as f64;
-    let views = (0..cells).map(|index| cell(filled - index as f64)).collect_view();
-    let over = (load > 1.0).then(|| {
-        let width = percent(1.0 - shown);
-        view! { <div class="gauge-over" style:width=width></div> }
-    });
-    view! {
-        <div class="gauge">
-            <div class="gauge-cells" aria-hidden="true">
-                {views}
-                {over}
-                <div class="gauge-mark" style:transform=format!("translateX({})", percent(at))></div>
-            </div>
-            <div class="gauge-labels">
-                <span class="gauge-each">{strings::per_gpu(gauge.each_per_s)}</span>
-                <span class="gauge-asked">
-                    {number(gauge.asked_per_s)} <span class="wide-only">{strings::ASKED_UNIT}</span>
-                </span>
-                <span class="gauge-carried">{strings::carried(carried)}</span>
-            </div>
-        </div>
+const FULL: char = 'f';
+const PART: char = 'p';
+const ROOM: char = 'r';
+
+/// What the gauge is drawn from.
+#[derive(Default)]
+struct Scale {
+    /// What one GPU holds, per second.
+    each_per_s: f64,
+    /// The load asked, per second.
+    asked_per_s: f64,
+    /// What all GPUs carry, per second.
+    carried_per_s: f64,
+    /// How many cells there are.
+    cells: u64,
+    /// The load as a multiple of what all GPUs carry.
+    load: f64,
+}
+
+impl Scale {
+    /// The scale of the card's gauge, if it has one.
+    fn of(card: &Card) -> Self {
+        let Beneath::Gauge(Gauge { gpus, asked_per_s, each_per_s }) = card.beneath else {
+            return Self::default();
+        };
+        let carried_per_s = each_per_s * gpus as f64;
+        let load = if carried_per_s > 0.0 { asked_per_s / carried_per_s } else { 0.0 };
+        let cells = if gpus > MOST_CELLS { 1 } else { gpus };
+        Self { each_per_s, asked_per_s, carried_per_s, cells, load }
+    }
+
+    /// Where the mark stands, as a part of the cells.
+    fn at(&self) -> f64 {
+        if self.load > 1.0 { 1.0 } else { self.load }
+    }
+
+    /// Cells that the load fills.
+    fn filled(&self) -> f64 {
+        self.at() * self.cells as f64
+    }
+
+    /// A letter for each cell: only if it differs are the cells others.
+    fn pattern(&self) -> String {
+        (0..self.cells)
+            .map(|index| match self.filled() - index as f64 {
+                load if load >= 1.0 => FULL,
+                load if load > 0.0 => PART,
+                _ => ROOM,
+            })
+            .collect()
+    }
+
+    /// How full the one cell is that is neither full nor empty.
+    fn part(&self) -> f64 {
+        self.filled() - self.filled().floor()
+    }
+
+    /// What passes the end is drawn past it, and the scale makes room for it: how much, as a part of
+    /// the bar.
+    fn over(&self) -> f64 {
+        if self.load > 1.0 { 1.0 - 1.0 / self.load } else { 0.0 }
     }
 }
 
-/// One cell, holding this much of its own load.
-fn cell(load: f64) -> impl IntoView {
-    let part = (load > 0.0 && load < 1.0).then(|| {
-        view! { <div class="gauge-load" style:width=percent(load)></div> }
-    });
-    view! {
-        <div class="gauge-cell" data-full=(load >= 1.0).to_string()>
-            {part}
-        </div>
-    }
+/// The gauge of the card.
+pub(crate) fn gauge(card: Memo<Card>) -> El {
+    let scale = move || card.with(Scale::of);
+    let pattern = memo(move |_| scale().pattern());
+    let cells =
+        el("div")
+            .class("gauge-cells")
+            .attr("aria-hidden", "true")
+            .region(move || pattern.get().chars().map(|kind| cell(kind, card)).collect::<Vec<_>>())
+            .when(
+                move || scale().load > 1.0,
+                move || {
+                    el("div").class("gauge-over").style_of("width", move || percent(scale().over()))
+                },
+            )
+            .child(el("div").class("gauge-mark").style_of("transform", move || {
+                ["translateX(", &percent(scale().at()), ")"].concat()
+            }));
+    let asked = el("span")
+        .class("gauge-asked")
+        .text_of(move || number(scale().asked_per_s))
+        .child(el("span").class("wide-only").text(strings::ASKED_UNIT));
+    let labels = el("div")
+        .class("gauge-labels")
+        .child(el("span").class("gauge-each").text_of(move || strings::per_gpu(scale().each_per_s)))
+        .child(asked)
+        .child(
+            el("span")
+                .class("gauge-carried")
+                .text_of(move || strings::carried(scale().carried_per_s)),
+        );
+    el("div").class("gauge").child([cells, labels])
 }
 
+fn cell(kind: char, card: Memo<Card>) -> El {
+    let full = if kind == FULL { "true" } else { "false" };
+    let cell = el("div").class("gauge-cell").attr("data-full", full);
+    if kind != PART {
+        return cell;
+    }
+    let width = move || percent(card.with(|card| Scale::of(card).part()));
+    cell.child(el("div").class("gauge-load").style_of("width", width))
+}
+
+/// A share in percent, to two decimals.
 fn percent(share: f64) -> String {
-    format!("{:.2}%", share * 100.0)
+    let hundredths = (share * 1e4).round() as u32;
+    format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }

@@ -1,12 +1,15 @@
 //! The knee: a readout that is legend and values in one, the chart, and a cursor that is a native
 //! slider, so that pointer, keyboard and screen reader move the same thing.
 
+use std::cell::Cell;
+
 use charts::{Interval, KneeGeometry, Readout, Style, Theme, readout};
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
 use quantity::{Unit, duration, number, plus_minus};
 use web_sys::{HtmlCanvasElement, HtmlInputElement};
 
 use super::{
+    card::Card,
     knee_data::{Knee, knee},
     knee_table::knee_table,
 };
@@ -14,7 +17,9 @@ use crate::{
     app::Layout,
     browser,
     canvas::{Frame, Surface, drawing_area, watch_size},
-    memo::{flag, memo, text, when},
+    dom::{El, el, svg},
+    icons::Icon,
+    memo::{effect, memo},
     state::State,
     strings,
     theme::ThemeState,
@@ -58,11 +63,18 @@ impl Chart {
     fn colours(self) -> Theme {
         if self.theme.is_dark.get() { charts::theme::DARK } else { charts::theme::LIGHT }
     }
+
+    fn is_there(self) -> bool {
+        self.knee.with(Option::is_some)
+    }
+
+    fn is_stale(self) -> bool {
+        self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
+    }
 }
 
 /// The card.
-#[component]
-pub(crate) fn KneeCard() -> impl IntoView {
+pub(crate) fn knee_card(card: Memo<Card>) -> El {
     let state = expect_context::<State>();
     let chart = Chart {
         knee: memo(move |_| {
@@ -76,87 +88,75 @@ pub(crate) fn KneeCard() -> impl IntoView {
         layout: expect_context::<Layout>(),
     };
     let as_table = RwSignal::new(false);
-    let subtitle = memo(move |_| {
+    el("figure")
+        .class("card panel knee")
+        .class_of("knee-empty", move || !chart.is_there())
+        .attr("aria-labelledby", "knee-title")
+        .child([
+            head(chart, as_table),
+            readout_line(chart),
+            el("p").class("hidden-but-read").text_of(move || summary(chart).unwrap_or_default()),
+            plot(state, chart, as_table),
+        ])
+        .when(move || !chart.is_there(), move || empty(card))
+}
+
+/// In the place of readout and plot: why there is nothing to draw, and what to change.
+fn empty(card: Memo<Card>) -> El {
+    let way_out = move || card.with(|card| strings::way_out(card.first_change().as_deref()));
+    el("div").class("plot-empty").child([
+        Icon::Cross.el(),
+        el("p").class("plot-empty-word").text_of(move || card.with(|card| card.word().to_owned())),
+        el("p").text_of(move || card.with(|card| card.reason().to_owned())),
+        el("p").text_of(way_out),
+    ])
+}
+
+fn head(chart: Chart, as_table: RwSignal<bool>) -> El {
+    let title = move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT);
+    let subtitle = move || {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
         strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
-    });
-    let is_stale =
-        memo(move |_| chart.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale)));
-    let has_knee = memo(move |_| chart.knee.with(Option::is_some));
-    view! {
-        <figure class="card panel knee" aria-labelledby="knee-title">
-            <figcaption class="panel-head">
-                <h2 class="panel-title" id="knee-title">
-                    {move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT)}
-                </h2>
-                <span class="panel-sub">{text(move || subtitle.get())}</span>
-                <span class="panel-actions">
-                    <button
-                        type="button"
-                        class="button-text"
-                        aria-pressed=text(move || as_table.get().to_string())
-                        on:click=move |_| as_table.update(|on| *on = !*on)
-                    >
-                        {strings::TABLE}
-                    </button>
-                </span>
-            </figcaption>
-            <ReadoutLine chart is_stale />
-            <p class="hidden-but-read">{text(move || summary(chart).unwrap_or_default())}</p>
-            <Plot chart is_stale as_table />
-            <Show when=when(move || !has_knee.get())>
-                <p class="plot-empty">{strings::NO_CURVE}</p>
-            </Show>
-        </figure>
-    }
+    };
+    let table = el("button")
+        .attr("type", "button")
+        .class("button-text")
+        .truth_of("aria-pressed", move || as_table.get())
+        .on(ev::click, move |_| as_table.update(|on| *on = !*on))
+        .text(strings::TABLE);
+    el("figcaption").class("panel-head").child([
+        el("h2").class("panel-title").attr("id", "knee-title").text_of(title),
+        el("span").class("panel-sub").text_of(subtitle),
+        el("span").class("panel-actions").flag_of("hidden", move || !chart.is_there()).child(table),
+    ])
 }
 
 /// Canvases and cursor, or the table in their place.
-#[component]
-fn Plot(chart: Chart, is_stale: Memo<bool>, as_table: RwSignal<bool>) -> impl IntoView {
-    let state = expect_context::<State>();
-    let plot = NodeRef::<html::Div>::new();
-    let base = NodeRef::<html::Canvas>::new();
-    let overlay = NodeRef::<html::Canvas>::new();
-    Effect::new(move |_| {
-        if let Some(plot) = plot.get() {
-            watch_size(&plot, chart.surface);
-        }
-    });
-    paint_when_needed(chart, base);
-    follow_cursor(chart, overlay);
-    let hide = move || as_table.get() || chart.knee.with(Option::is_none);
-    view! {
-        <div class="plot" node_ref=plot>
-            <canvas
-                node_ref=base
-                aria-hidden="true"
-                class:stale=flag(move || is_stale.get())
-                hidden=hide
-            ></canvas>
-            <canvas node_ref=overlay aria-hidden="true" hidden=hide></canvas>
-            <Show when=when(move || !hide())>
-                <Cursor chart />
-            </Show>
-            <Show when=when(move || as_table.get())>
-                {move || {
-                    chart.knee.with(|knee| knee.as_ref().map(|knee| knee_table(state, knee)))
-                }}
-            </Show>
-        </div>
-    }
+fn plot(state: State, chart: Chart, as_table: RwSignal<bool>) -> El {
+    let is_drawn = move || !as_table.get() && chart.is_there();
+    let canvas = || el("canvas").attr("aria-hidden", "true").flag_of("hidden", move || !is_drawn());
+    let base = canvas().class_of("stale", move || chart.is_stale());
+    let overlay = canvas();
+    paint_when_needed(chart, base.clone());
+    follow_cursor(chart, overlay.clone());
+    let plot = el("div")
+        .class("plot")
+        .child([base, overlay])
+        .when(is_drawn, move || cursor(chart))
+        .when(move || as_table.get() && chart.is_there(), move || knee_table(state, chart.knee));
+    watch_size(plot.node(), chart.surface);
+    plot
 }
 
 /// Draws the chart in the frame after whatever it shows has changed.
-fn paint_when_needed(chart: Chart, canvas: NodeRef<html::Canvas>) {
-    let told = StoredValue::new(0.0_f64);
+fn paint_when_needed(chart: Chart, canvas: El) {
+    let told_ms = Cell::new(0.0);
     let frame = Frame::new(move || {
-        let Some(canvas) = canvas.get_untracked() else { return };
-        let drawn = untrack(|| paint(chart, &canvas));
+        let drawn = untrack(|| paint(chart, canvas.node()));
         if let Some(input_ms) = drawn
-            && told.with_value(|last| *last < input_ms)
+            && told_ms.get() < input_ms
         {
-            told.set_value(input_ms);
+            told_ms.set(input_ms);
             browser::mark("headroom:knee-painted");
             browser::measure_since("headroom:input-to-knee", input_ms);
         }
@@ -165,12 +165,11 @@ fn paint_when_needed(chart: Chart, canvas: NodeRef<html::Canvas>) {
         let frame = frame.clone();
         browser::when_fonts_are_ready(move || frame.ask());
     }
-    Effect::new(move |_| {
+    effect(move || {
         chart.knee.track();
         chart.surface.track();
         chart.theme.is_dark.track();
         chart.theme.is_forced.track();
-        canvas.track();
         frame.ask();
     });
 }
@@ -201,36 +200,35 @@ fn style(surface: &Surface) -> Style {
 }
 
 /// Draws the cursor on a canvas of its own: moving it does not redraw the chart.
-fn follow_cursor(chart: Chart, canvas: NodeRef<html::Canvas>) {
+fn follow_cursor(chart: Chart, canvas: El) {
     let frame = Frame::new(move || {
         untrack(|| {
-            let Some(canvas) = canvas.get() else { return };
             let (Some(geometry), Some(knee)) = (chart.geometry.get(), chart.knee.get()) else {
                 return;
             };
             let surface = chart.surface.get();
             let style = style(&surface);
             let colours = chart.colours();
-            let Some(area) = drawing_area(&canvas, &surface, &style, &colours) else { return };
+            let Some(area) = drawing_area(canvas.node(), &surface, &style, &colours) else {
+                return;
+            };
             if let Some(rate) = chart.cursor.get() {
                 // What cannot be drawn is still read out.
                 let _ = charts::draw_cursor(&area, &geometry, &knee.data, rate, &colours, &style);
             }
         });
     });
-    Effect::new(move |_| {
+    effect(move || {
         chart.cursor.track();
         chart.geometry.track();
         chart.theme.is_dark.track();
         chart.knee.track();
-        canvas.track();
         frame.ask();
     });
 }
 
 /// The native slider over the plot.
-#[component]
-fn Cursor(chart: Chart) -> impl IntoView {
+fn cursor(chart: Chart) -> El {
     let px = move |tell: fn(&KneeGeometry) -> f64| {
         move || chart.geometry.with(|g| g.as_ref().map_or(0.0, tell)).to_string() + "px"
     };
@@ -239,7 +237,7 @@ fn Cursor(chart: Chart) -> impl IntoView {
     let position = move || {
         let (low, high) = span();
         let rate = chart.rate().unwrap_or(low);
-        ((rate - low) / (high - low) * STEPS).round().to_string()
+        ((rate - low) / (high - low) * STEPS).round()
     };
     let on_move = move |event: ev::PointerEvent| {
         let rate = chart.geometry.with_untracked(|geometry| {
@@ -247,9 +245,10 @@ fn Cursor(chart: Chart) -> impl IntoView {
         });
         chart.cursor.set(rate);
     };
-    let on_input = move |event: ev::Targeted<ev::Event, HtmlInputElement>| {
+    let on_input = move |event: ev::Event| {
         let (low, high) = untrack(span);
-        chart.cursor.set(Some(low + event.target().value_as_number() / STEPS * (high - low)));
+        let position = event_target::<HtmlInputElement>(&event).value_as_number();
+        chart.cursor.set(Some(low + position / STEPS * (high - low)));
     };
     let on_key = move |event: ev::KeyboardEvent| {
         if let Some(rate) = untrack(|| key_rate(chart, &event)) {
@@ -257,26 +256,25 @@ fn Cursor(chart: Chart) -> impl IntoView {
             chart.cursor.set(rate);
         }
     };
-    view! {
-        <input
-            type="range"
-            class="plot-cursor"
-            min="0"
-            max=STEPS.to_string()
-            aria-label=strings::CURSOR
-            aria-valuetext=move || chart.readout().map(|read| spoken(&read)).unwrap_or_default()
-            prop:value=position
-            style:left=px(|g| g.plot.left)
-            style:top=px(|g| g.plot.top)
-            style:width=px(|g| g.plot.width())
-            style:height=px(|g| g.plot.height())
-            on:pointermove=on_move
-            on:pointerleave=move |_| chart.cursor.set(None)
-            on:blur=move |_| chart.cursor.set(None)
-            on:input:target=on_input
-            on:keydown=on_key
-        />
-    }
+    el("input")
+        .attr("type", "range")
+        .class("plot-cursor")
+        .attr("min", "0")
+        .attr("max", &STEPS.to_string())
+        .attr("aria-label", strings::CURSOR)
+        .attr_of("aria-valuetext", move || {
+            chart.readout().map(|read| spoken(&read)).unwrap_or_default()
+        })
+        .property_of("value", position)
+        .style_of("left", px(|g| g.plot.left))
+        .style_of("top", px(|g| g.plot.top))
+        .style_of("width", px(|g| g.plot.width()))
+        .style_of("height", px(|g| g.plot.height()))
+        .on(ev::pointermove, on_move)
+        .on(ev::pointerleave, move |_| chart.cursor.set(None))
+        .on(ev::blur, move |_| chart.cursor.set(None))
+        .on(ev::input, on_input)
+        .on(ev::keydown, on_key)
 }
 
 /// The rate that a key brings: a point further, five points, an end, or back to the planned load.
@@ -304,66 +302,106 @@ fn key_rate(chart: Chart, event: &ev::KeyboardEvent) -> Option<Option<f64>> {
 }
 
 /// Legend and values in one.
-#[component]
-fn ReadoutLine(chart: Chart, is_stale: Memo<bool>) -> impl IntoView {
-    let read = memo(move |_| chart.readout());
-    let item = move |class: &'static str,
-                     (name, short): (&'static str, &'static str),
-                     swatch: Swatch,
-                     tell: fn(&Readout, bool) -> Option<String>| {
-        view! {
-            <span class=format!("readout-item {class}")>
-                {swatch_view(swatch)} {move || pick(chart, name, short)}
-                <b class:stale=flag(move || is_stale.get())>
-                    {move || {
-                        let is_phone = chart.layout.is_phone.get();
-                        read.with(|read| read.as_ref().and_then(|read| tell(read, is_phone)))
-                            .unwrap_or_else(|| strings::UNKNOWN.to_owned())
-                    }}
-                </b>
-            </span>
-        }
+fn readout_line(chart: Chart) -> El {
+    let at = move || {
+        let read = chart.readout();
+        read.map(|read| strings::readout_at(read.rate_per_s)).unwrap_or_default()
     };
-    view! {
-        <p class="readout">
-            <span class="readout-at">
-                {move || read.with(|r| r.as_ref().map(|r| strings::readout_at(r.rate_per_s)))}
-            </span>
-            {item("ink-name-c1", (strings::TTFT_P99, strings::TTFT), SWATCHES[0], |r, short| {
-                time(r.ttft_p99_s, short)
-            })}
-            {item("readout-thin", (strings::TTFT_P50, strings::TTFT_P50), SWATCHES[1], |r, _| {
-                r.ttft_p50_s.map(duration)
-            })}
-            {item("ink-name-c2", (strings::TPOT_P99, strings::TPOT), SWATCHES[2], |r, short| {
-                time(r.tpot_p99_s, short)
-            })}
-            {item("ink-name-c3", (strings::GOODPUT, strings::GOODPUT), SWATCHES[3], |r, short| {
-                let goodput = r.goodput_per_s?.value;
-                Some(if short { number(goodput) } else { quantity::rate(goodput) })
-            })}
-        </p>
-    }
+    el("p").class("readout").child([
+        el("span").class("readout-at").text_of(at),
+        readout_item(chart, &SERIES[0]),
+        readout_item(chart, &SERIES[1]),
+        readout_item(chart, &SERIES[2]),
+        readout_item(chart, &SERIES[3]),
+    ])
+}
+
+/// One line of the chart in the legend.
+struct Series {
+    class: &'static str,
+    name: &'static str,
+    /// The name where there is little room.
+    short_name: &'static str,
+    ink: &'static str,
+    dash: &'static str,
+    is_thin: bool,
+    /// The value, shorter where there is little room.
+    tell: fn(&Readout, bool) -> Option<String>,
+}
+
+/// In the order of the readout.
+const SERIES: [Series; 4] = [
+    Series {
+        class: "readout-item ink-name-c1",
+        name: strings::TTFT_P99,
+        short_name: strings::TTFT,
+        ink: "swatch ink-c1",
+        dash: "",
+        is_thin: false,
+        tell: |read, short| time(read.ttft_p99_s, short),
+    },
+    Series {
+        class: "readout-item readout-thin",
+        name: strings::TTFT_P50,
+        short_name: strings::TTFT_P50,
+        ink: "swatch ink-c1",
+        dash: "",
+        is_thin: true,
+        tell: |read, _| read.ttft_p50_s.map(duration),
+    },
+    Series {
+        class: "readout-item ink-name-c2",
+        name: strings::TPOT_P99,
+        short_name: strings::TPOT,
+        ink: "swatch ink-c2",
+        dash: "7 3",
+        is_thin: false,
+        tell: |read, short| time(read.tpot_p99_s, short),
+    },
+    Series {
+        class: "readout-item ink-name-c3",
+        name: strings::GOODPUT,
+        short_name: strings::GOODPUT,
+        ink: "swatch ink-c3",
+        dash: "",
+        is_thin: false,
+        tell: |read, short| {
+            let goodput = read.goodput_per_s?.value;
+            Some(if short { number(goodput) } else { quantity::rate(goodput) })
+        },
+    },
+];
+
+fn readout_item(chart: Chart, series: &'static Series) -> El {
+    let value = move || {
+        let short = chart.layout.is_phone.get();
+        let value = chart.readout().and_then(|read| (series.tell)(&read, short));
+        value.unwrap_or_else(|| strings::UNKNOWN.to_owned())
+    };
+    el("span")
+        .class(series.class)
+        .child(swatch(series))
+        .text_of(move || pick(chart, series.name, series.short_name))
+        .child(el("b").class_of("stale", move || chart.is_stale()).text_of(value))
+}
+
+fn swatch(series: &Series) -> El {
+    let line = svg("line")
+        .attr("x1", "0")
+        .attr("y1", "4")
+        .attr("x2", "20")
+        .attr("y2", "4")
+        .attr("stroke-dasharray", series.dash);
+    svg("svg")
+        .class(series.ink)
+        .attr("data-thin", if series.is_thin { "true" } else { "false" })
+        .attr("aria-hidden", "true")
+        .child(line)
 }
 
 /// The longer of two texts, or the shorter one on a phone.
 fn pick(chart: Chart, long: &'static str, short: &'static str) -> &'static str {
     if chart.layout.is_phone.get() { short } else { long }
-}
-
-/// Colour, dash and whether the line is thin.
-type Swatch = (&'static str, &'static str, bool);
-
-/// The lines of the chart, in the order of the readout.
-const SWATCHES: [Swatch; 4] =
-    [("ink-c1", "", false), ("ink-c1", "", true), ("ink-c2", "7 3", false), ("ink-c3", "", false)];
-
-fn swatch_view((colour, dash, thin): Swatch) -> impl IntoView {
-    view! {
-        <svg class=format!("swatch {colour}") data-thin=thin.to_string() aria-hidden="true">
-            <line x1="0" y1="4" x2="20" y2="4" stroke-dasharray=dash></line>
-        </svg>
-    }
 }
 
 /// “212 ± 22 ms”, or the value alone where there is no interval or no room for it.

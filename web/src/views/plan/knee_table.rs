@@ -1,54 +1,66 @@
 //! The knee as a table: the same numbers, for reading and for copying.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use planner::LoadPoint;
 use quantity::{duration, number, share};
 
 use super::knee_data::Knee;
-use crate::{browser, state::State, strings};
+use crate::{
+    browser,
+    dom::{El, el},
+    state::State,
+    strings,
+};
 
-/// The table in the place of the chart.
-pub(crate) fn knee_table(state: State, knee: &Knee) -> impl IntoView + use<> {
-    let planned = knee.data.planned_rate_per_s;
-    let text = tab_separated(&knee.points);
-    let rows = knee
-        .points
-        .iter()
-        .map(|point| {
-            let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));
-            let cells = cells(point).map(cell_view).into_iter().collect_view();
-            view! {
-                <tr data-current=is_planned.to_string()>
-                    <th scope="row">{number(point.rate_per_s)}</th>
-                    {cells}
-                </tr>
-            }
-        })
-        .collect_view();
+/// The table in the place of the chart. With other numbers it has other rows; the rest, which can be
+/// scrolled and focused, stays.
+pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
     let copy = move |_| {
+        let text = knee.with_untracked(|knee| {
+            tab_separated(knee.as_ref().map_or(&[], |knee| knee.points.as_slice()))
+        });
         browser::copy(&text, move |worked| {
             let said = if worked { strings::TABLE_COPIED } else { strings::COPY_FAILED };
             state.toast.set(Some(said.to_owned()));
         });
     };
-    view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=strings::KNEE_TITLE>
-            <table>
-                <thead>
-                    <tr>
-                        {strings::KNEE_COLUMNS
-                            .into_iter()
-                            .map(|column| view! { <th scope="col">{column}</th> })
-                            .collect_view()}
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-            <button type="button" class="button button-small table-copy" on:click=copy>
-                {strings::COPY_TABLE}
-            </button>
-        </div>
-    }
+    let rows = move || knee.with(|knee| knee.as_ref().map_or_else(Vec::new, rows));
+    el("div")
+        .class("table-scroll")
+        .attr("tabindex", "0")
+        .attr("role", "region")
+        .attr("aria-label", strings::KNEE_TITLE)
+        .child(el("table").child([
+            el("thead").child(column_names(&strings::KNEE_COLUMNS)),
+            el("tbody").region(rows),
+        ]))
+        .child(
+            el("button")
+                .attr("type", "button")
+                .class("button button-small table-copy")
+                .on(ev::click, copy)
+                .text(strings::COPY_TABLE),
+        )
+}
+
+/// The row of a table's head.
+pub(crate) fn column_names(names: &[&str]) -> El {
+    let cell = |name: &&str| el("th").attr("scope", "col").text(name);
+    el("tr").child(names.iter().map(cell).collect::<Vec<_>>())
+}
+
+fn rows(knee: &Knee) -> Vec<El> {
+    let planned = knee.data.planned_rate_per_s;
+    knee.points
+        .iter()
+        .map(|point| {
+            let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));
+            el("tr")
+                .attr("data-current", if is_planned { "true" } else { "false" })
+                .child(el("th").attr("scope", "row").text(&number(point.rate_per_s)))
+                .child(cells(point).into_iter().map(cell).collect::<Vec<_>>())
+        })
+        .collect()
 }
 
 /// The cells after the rate; none where the number is withheld.
@@ -65,17 +77,15 @@ fn cells(point: &LoadPoint) -> [Option<String>; 7] {
     ]
 }
 
-fn cell_view(text: Option<String>) -> AnyView {
-    match text {
-        Some(text) => view! { <td>{text}</td> }.into_any(),
-        None => view! {
-            <td class="withheld" title=strings::WITHHELD_CELL>
-                <span aria-hidden="true">{strings::UNKNOWN}</span>
-                <span class="hidden-but-read">{strings::WITHHELD_CELL}</span>
-            </td>
-        }
-        .into_any(),
+fn cell(text: Option<String>) -> El {
+    let cell = el("td");
+    if let Some(text) = text {
+        return cell.text(&text);
     }
+    cell.class("withheld").attr("title", strings::WITHHELD_CELL).child([
+        el("span").attr("aria-hidden", "true").text(strings::UNKNOWN),
+        el("span").class("hidden-but-read").text(strings::WITHHELD_CELL),
+    ])
 }
 
 fn tab_separated(points: &[LoadPoint]) -> String {

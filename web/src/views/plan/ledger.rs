@@ -1,92 +1,86 @@
 //! Where the numbers come from: every input of the simulation with its source.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use quantity::Unit;
 use scenario::{LedgerEntry, Provenance};
 
+use super::{card::Card, knee_table::column_names};
 use crate::{
+    dom::{El, el},
     icons::Icon,
-    memo::{flag, text, when},
     state::State,
     strings,
 };
 
 /// The folded panel.
-#[component]
-pub(crate) fn LedgerPanel() -> impl IntoView {
+pub(crate) fn ledger_panel(card: Memo<Card>) -> El {
+    let state = expect_context::<State>();
     let is_open = RwSignal::new(false);
-    view! {
-        <section class="card panel ledger">
-            <h2 class="panel-title">
-                <button
-                    type="button"
-                    class="ledger-button"
-                    aria-expanded=text(move || is_open.get().to_string())
-                    aria-controls="ledger"
-                    on:click=move |_| is_open.update(|open| *open = !*open)
-                >
-                    {Icon::Right.view()}
-                    {strings::LEDGER}
-                </button>
-            </h2>
-            <div id="ledger" hidden=flag(move || !is_open.get())>
-                <Show when=when(move || is_open.get())>
-                    <LedgerTable />
-                </Show>
-            </div>
-        </section>
-    }
+    let button = el("button")
+        .attr("type", "button")
+        .class("ledger-button")
+        .truth_of("aria-expanded", move || is_open.get())
+        .attr("aria-controls", "ledger")
+        .on(ev::click, move |_| is_open.update(|open| *open = !*open))
+        .child(Icon::Right.el())
+        .text(strings::LEDGER);
+    let content = el("div")
+        .attr("id", "ledger")
+        .flag_of("hidden", move || !is_open.get())
+        .when(move || is_open.get() && has_numbers(state), move || table(state))
+        .when(move || is_open.get() && !has_numbers(state), move || empty(card));
+    el("section")
+        .class("card panel ledger")
+        .child([el("h2").class("panel-title").child(button), content])
 }
 
-#[component]
-fn LedgerTable() -> impl IntoView {
-    let state = expect_context::<State>();
+fn has_numbers(state: State) -> bool {
+    state.resolution.with(|resolution| resolution.outcome.is_ok())
+}
+
+/// Why there are no numbers, and what to change.
+fn empty(card: Memo<Card>) -> El {
+    let text = move || {
+        card.with(|card| strings::no_numbers(card.reason(), card.first_change().as_deref()))
+    };
+    el("p").class("ledger-empty").text_of(text)
+}
+
+/// With other numbers it has other rows; the rest, which can be scrolled and focused, stays.
+fn table(state: State) -> El {
     let rows = move || {
-        state.resolution.with(|resolution| {
-            let (resolved, _) = resolution.outcome.as_ref().as_ref().ok()?;
-            Some(resolved.ledger.0.iter().map(row_view).collect_view())
+        state.resolution.with(|resolution| match resolution.outcome.as_ref() {
+            Ok((resolved, _)) => resolved.ledger.0.iter().map(row).collect(),
+            Err(_) => Vec::new(),
         })
     };
-    view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=strings::LEDGER>
-            <table>
-                <thead>
-                    <tr>
-                        {strings::LEDGER_COLUMNS
-                            .into_iter()
-                            .map(|column| view! { <th scope="col">{column}</th> })
-                            .collect_view()}
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
+    el("div")
+        .class("table-scroll")
+        .attr("tabindex", "0")
+        .attr("role", "region")
+        .attr("aria-label", strings::LEDGER)
+        .child(el("table").child([
+            el("thead").child(column_names(&strings::LEDGER_COLUMNS)),
+            el("tbody").region(rows),
+        ]))
 }
 
-fn row_view(entry: &LedgerEntry) -> impl IntoView + use<> {
-    let shown = shown(entry.value, &entry.unit);
-    let band = match (entry.low, entry.high) {
-        (Some(low), Some(high)) => Some(strings::band(&quantity::range(low, high))),
-        _ => None,
+fn row(entry: &LedgerEntry) -> El {
+    let value = el("td").text(&shown(entry.value, &entry.unit)).text(" ");
+    let value = match (entry.low, entry.high) {
+        (Some(low), Some(high)) => value
+            .child(el("span").class("fold-note").text(&strings::band(&quantity::range(low, high)))),
+        _ => value,
     };
-    view! {
-        <tr>
-            <th scope="row">{entry.label.clone()}</th>
-            <td>
-                {shown} " " {band.map(|band| view! { <span class="fold-note">{band}</span> })}
-            </td>
-            <td>
-                <span class="kind" data-kind=kind(entry.kind)>
-                    {entry.kind.label()}
-                </span>
-            </td>
-            <td class="wide">{entry.source.clone()}</td>
-            <td class="wide">
-                <code>{entry.formula.clone()}</code>
-            </td>
-        </tr>
-    }
+    let kind =
+        el("span").class("kind").attr("data-kind", kind(entry.kind)).text(entry.kind.label());
+    el("tr").child([
+        el("th").attr("scope", "row").text(&entry.label),
+        value,
+        el("td").child(kind),
+        el("td").class("wide").text(&entry.source),
+        el("td").class("wide").child(el("code").text(entry.formula.as_deref().unwrap_or_default())),
+    ])
 }
 
 /// A value in the unit that reads best; in its own if that is not a unit of quantities.

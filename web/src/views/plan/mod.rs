@@ -11,49 +11,45 @@ mod knee_table;
 mod ledger;
 mod settings_panel;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
-pub(crate) use announcer::Announcer;
-pub(crate) use settings_panel::SettingsPanel;
+pub(crate) use announcer::announcer;
+pub(crate) use settings_panel::settings_panel;
 
-use answer_card::AnswerCard;
-use knee_card::KneeCard;
-use ledger::LedgerPanel;
+use answer_card::{answer_card, card_memo};
+use knee_card::knee_card;
+use ledger::ledger_panel;
 
-use crate::{memo::memo, names, state::State, strings};
+use crate::{
+    dom::{El, Nodes, el},
+    names,
+    state::State,
+    strings,
+};
 
 /// The main column.
-#[component]
-pub(crate) fn Plan(condensed: Signal<bool>) -> impl IntoView {
-    view! {
-        <h1 class="hidden-but-read">{strings::PAGE_HEADING}</h1>
-        <AnswerCard condensed />
-        <Chips />
-        <KneeCard />
-        <LedgerPanel />
-    }
+pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
+    let heading = el("h1").class("hidden-but-read").text(strings::PAGE_HEADING);
+    let state = expect_context::<State>();
+    let card = card_memo(state);
+    [heading, answer_card(card, condensed), chips(state), knee_card(card), ledger_panel(card)]
+        .into()
 }
 
 /// On a phone: what is set, each opening the sheet at its control.
-#[component]
-fn Chips() -> impl IntoView {
-    let state = expect_context::<State>();
-    let chip = move |control: &'static str, text: Memo<String>| {
-        view! {
-            <button type="button" class="chip" on:click=move |_| state.open_at(control)>
-                <span>{move || text.get()}</span>
-            </button>
-        }
+fn chips(state: State) -> El {
+    let chip = move |control: &'static str, tell: fn(&scenario::Scenario) -> String| {
+        el("button")
+            .attr("type", "button")
+            .class("chip")
+            .on(ev::click, move |_| state.open_at(control))
+            .child(el("span").text_of(move || state.current.with(tell)))
     };
-    let told =
-        move |tell: fn(&scenario::Scenario) -> String| memo(move |_| state.current.with(tell));
-    view! {
-        <div class="chips">
-            {chip("model", told(|s| names::model_short(&s.model)))}
-            {chip("gpu", told(|s| names::gpu_short(&s.gpu)))}
-            {chip("in", told(strings::chip_lengths))}
-            {chip("ttft", told(strings::chip_target))}
-            {chip("headroom", told(|s| strings::with_headroom(s.headroom)))}
-        </div>
-    }
+    el("div").class("chips").child([
+        chip("model", |s| names::model_short(&s.model)),
+        chip("gpu", |s| names::gpu_short(&s.gpu)),
+        chip("in", strings::chip_lengths),
+        chip("ttft", strings::chip_target),
+        chip("headroom", |s| strings::with_headroom(s.headroom)),
+    ])
 }

@@ -6,179 +6,183 @@ use leptos::prelude::*;
 use scenario::{Group, Scenario};
 
 use crate::{
-    controls::{Choice, Control, Fold, GpuPicker, ModelPicker},
-    memo::{memo, when},
+    controls::{Choice, Fold, control, gpu_picker, model_picker},
+    dom::{El, el},
     settings::{self, Dial},
     state::State,
     strings,
 };
 
-/// All controls of Plan, in order.
-#[component]
-pub(crate) fn SettingsPanel(
-    /// Whether the engine's group begins open.
-    engine_open: bool,
-) -> impl IntoView {
-    view! {
-        <div class="controls">
-            <section class="control-set">
-                <h2 class="control-set-title">{Group::ModelAndGpu.label()}</h2>
-                <ModelPicker />
-                <GpuPicker />
-            </section>
-            <section class="control-set">
-                <h2 class="control-set-title">{Group::Traffic.label()}</h2>
-                <Control dial=&settings::RATE />
-                <Control dial=&settings::PROMPT />
-                <Control dial=&settings::ANSWER />
-            </section>
-            <section class="control-set">
-                <h2 class="control-set-title">{Group::Target.label()}</h2>
-                <Control dial=&settings::TTFT />
-                <Control dial=&settings::TPOT />
-                <ShareChoice />
-                <Control dial=&settings::HEADROOM />
-            </section>
-            <div class="folds">
-                <ArrivalsGroup />
-                <EngineGroup open=engine_open />
-                <AccuracyGroup />
-            </div>
-        </div>
-    }
+/// All controls of Plan, in order. `engine_open` tells whether the engine's group begins open.
+pub(crate) fn settings_panel(engine_open: bool) -> El {
+    el("div").class("controls").child([
+        control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
+        control_set(Group::Traffic).child([
+            control(&settings::RATE),
+            control(&settings::PROMPT),
+            control(&settings::ANSWER),
+        ]),
+        control_set(Group::Target).child([
+            control(&settings::TTFT),
+            control(&settings::TPOT),
+            share_choice(),
+            control(&settings::HEADROOM),
+        ]),
+        el("div").class("folds").child([
+            arrivals_group(),
+            engine_group(engine_open),
+            accuracy_group(),
+        ]),
+    ])
+}
+
+fn control_set(group: Group) -> El {
+    el("section")
+        .class("control-set")
+        .child(el("h2").class("control-set-title").text(group.label()))
 }
 
 /// Whether any of these keys differs from the default.
-fn changed(keys: &'static [&'static str]) -> Memo<bool> {
-    let state = expect_context::<State>();
+fn differs(now: &Scenario, keys: &[&str]) -> bool {
     let preset = Scenario::preset();
-    memo(move |_| state.current.with(|now| keys.iter().any(|key| now.get(key) != preset.get(key))))
+    keys.iter().any(|key| now.get(key) != preset.get(key))
 }
 
-#[component]
-fn ShareChoice() -> impl IntoView {
-    let options = ["95", "99", "99.9"]
-        .map(|share| (strings::with_unit(share, "%"), share.to_owned()))
-        .into_iter()
-        .collect();
-    view! {
-        <Choice
-            id="share"
-            label=strings::MUST_HOLD_FOR
-            options
-            current=Box::new(|scenario: &Scenario| scenario.get("share").unwrap_or_default())
-            put=Rc::new(|scenario: &mut Scenario, value: &str| scenario.set("share", value))
-        />
+fn share_choice() -> El {
+    let options = ["95", "99", "99.9"];
+    Choice {
+        id: "share",
+        label: strings::MUST_HOLD_FOR,
+        options: options.map(|share| (strings::with_unit(share, "%"), share)).into(),
+        current: Box::new(|scenario| scenario.get("share").unwrap_or_default()),
+        put: Rc::new(|scenario, value| scenario.set("share", value)),
+        is_wide: false,
     }
+    .el()
 }
 
-#[component]
-fn ArrivalsGroup() -> impl IntoView {
-    let state = expect_context::<State>();
-    let patterns = settings::PATTERNS.map(|(text, value)| (text.to_owned(), value.to_owned()));
-    let is_bursty = memo(move |_| state.current.with(|s| settings::BURSTINESS.value(s).is_some()));
-    let summary = |scenario: &Scenario| {
-        let varies = [&settings::PROMPT_SPREAD, &settings::ANSWER_SPREAD]
-            .iter()
-            .any(|dial| settings::has_spread(dial, scenario));
-        let pattern = settings::pattern(scenario);
-        let named = settings::PATTERNS.iter().find(|(_, value)| *value == pattern);
-        strings::arrivals_summary(named.map_or("", |(name, _)| name), varies)
-    };
-    let differs = memo(move |_| {
-        state.current.with(|s| s.arrivals != Scenario::preset().arrivals || spreads_differ(s))
-    });
-    view! {
-        <Fold id="arrivals" name=strings::ARRIVALS summary changed=differs>
-            <Choice
-                id="pattern"
-                label=strings::PATTERN
-                options=patterns.into_iter().collect()
-                current=Box::new(|scenario: &Scenario| settings::pattern(scenario).to_owned())
-                put=Rc::new(|scenario: &mut Scenario, value: &str| scenario.set("arrivals", value))
-                wide=true
-            />
-            <Show when=when(move || is_bursty.get())>
-                <Control dial=&settings::BURSTINESS />
-            </Show>
-            <SpreadChoice id="in-lengths" label=strings::PROMPT_LENGTHS dial=&settings::PROMPT_SPREAD />
-            <SpreadChoice id="out-lengths" label=strings::ANSWER_LENGTHS dial=&settings::ANSWER_SPREAD />
-        </Fold>
+fn arrivals_group() -> El {
+    Fold {
+        id: "arrivals",
+        name: strings::ARRIVALS,
+        summary: |scenario| {
+            let varies = [&settings::PROMPT_SPREAD, &settings::ANSWER_SPREAD]
+                .iter()
+                .any(|dial| settings::has_spread(dial, scenario));
+            let pattern = settings::pattern(scenario);
+            let named = settings::PATTERNS.iter().find(|(_, value)| *value == pattern);
+            strings::arrivals_summary(named.map_or("", |(name, _)| name), varies)
+        },
+        is_changed: |scenario| {
+            scenario.arrivals != Scenario::preset().arrivals
+                || settings::PROMPT_SPREAD.is_changed(scenario)
+                || settings::ANSWER_SPREAD.is_changed(scenario)
+        },
+        begins_open: false,
+        furnish: |body| {
+            let state = expect_context::<State>();
+            let is_bursty = move || state.current.with(|s| settings::BURSTINESS.value(s).is_some());
+            let body =
+                body.child(pattern_choice()).when(is_bursty, || control(&settings::BURSTINESS));
+            let body =
+                with_spread(body, "in-lengths", strings::PROMPT_LENGTHS, &settings::PROMPT_SPREAD);
+            with_spread(body, "out-lengths", strings::ANSWER_LENGTHS, &settings::ANSWER_SPREAD)
+        },
     }
+    .el()
 }
 
-fn spreads_differ(scenario: &Scenario) -> bool {
-    settings::PROMPT_SPREAD.is_changed(scenario) || settings::ANSWER_SPREAD.is_changed(scenario)
+fn pattern_choice() -> El {
+    Choice {
+        id: "pattern",
+        label: strings::PATTERN,
+        options: named(&settings::PATTERNS),
+        current: Box::new(|scenario| settings::pattern(scenario).to_owned()),
+        put: Rc::new(|scenario, value| scenario.set("arrivals", value)),
+        is_wide: true,
+    }
+    .el()
+}
+
+fn named(options: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    options.iter().map(|(text, value)| ((*text).to_owned(), *value)).collect()
 }
 
 /// Fixed or lognormal, and then the sigma.
-#[component]
-fn SpreadChoice(id: &'static str, label: &'static str, dial: &'static Dial) -> impl IntoView {
+fn with_spread(body: El, id: &'static str, label: &'static str, dial: &'static Dial) -> El {
     let state = expect_context::<State>();
-    let has_spread = memo(move |_| state.current.with(|s| settings::has_spread(dial, s)));
-    let options = [strings::FIXED, strings::LOGNORMAL]
-        .map(|text| (text.to_owned(), text.to_owned()))
-        .into_iter()
-        .collect();
-    let current = Box::new(move |scenario: &Scenario| {
-        let spread = settings::has_spread(dial, scenario);
-        (if spread { strings::LOGNORMAL } else { strings::FIXED }).to_owned()
-    });
-    let put = Rc::new(move |scenario: &mut Scenario, value: &str| {
-        settings::switch_spread(dial, scenario, value == strings::LOGNORMAL);
-        Ok(Vec::new())
-    });
-    view! {
-        <Choice id label options current put wide=true />
-        <Show when=when(move || has_spread.get())>
-            <Control dial />
-        </Show>
-    }
-}
-
-#[component]
-fn EngineGroup(open: bool) -> impl IntoView {
-    let rules = settings::RULES.map(|(text, value)| (text.to_owned(), value.to_owned()));
-    let summary = |scenario: &Scenario| {
-        strings::engine_summary(scenario.sched.max_num_batched_tokens, scenario.sched.max_num_seqs)
+    let options = [(strings::FIXED, strings::FIXED), (strings::LOGNORMAL, strings::LOGNORMAL)];
+    let choice = Choice {
+        id,
+        label,
+        options: named(&options),
+        current: Box::new(move |scenario| {
+            let spread = settings::has_spread(dial, scenario);
+            (if spread { strings::LOGNORMAL } else { strings::FIXED }).to_owned()
+        }),
+        put: Rc::new(move |scenario, value| {
+            settings::switch_spread(dial, scenario, value == strings::LOGNORMAL);
+            Ok(Vec::new())
+        }),
+        is_wide: true,
     };
-    view! {
-        <Fold
-            id="engine"
-            name=strings::ENGINE
-            summary
-            changed=changed(&["sched.max_num_batched_tokens", "sched.max_num_seqs", "sched.rules"])
-            open
-        >
-            <Control dial=&settings::BUDGET />
-            <Control dial=&settings::SEQUENCES />
-            <Choice
-                id="rules"
-                label=strings::RULES
-                options=rules.into_iter().collect()
-                current=Box::new(|scenario: &Scenario| {
-                    scenario.get("sched.rules").unwrap_or_default()
-                })
-                put=Rc::new(|scenario: &mut Scenario, value: &str| {
-                    scenario.set("sched.rules", value)
-                })
-                wide=true
-            />
-        </Fold>
-    }
+    body.child(choice.el()).when(
+        move || state.current.with(|scenario| settings::has_spread(dial, scenario)),
+        move || control(dial),
+    )
 }
 
-#[component]
-fn AccuracyGroup() -> impl IntoView {
-    let summary = |scenario: &Scenario| strings::accuracy_summary(scenario.sim.replications);
-    let keys = &["step.mfu", "step.overhead_s", "sim.requests", "sim.replications", "seed"];
-    view! {
-        <Fold id="accuracy" name=strings::ACCURACY summary changed=changed(keys)>
-            <Control dial=&settings::EFFICIENCY />
-            <Control dial=&settings::OVERHEAD />
-            <Control dial=&settings::REQUESTS />
-            <Control dial=&settings::RUNS />
-            <Control dial=&settings::SEED />
-        </Fold>
+fn engine_group(begins_open: bool) -> El {
+    Fold {
+        id: "engine",
+        name: strings::ENGINE,
+        summary: |scenario| {
+            let sched = &scenario.sched;
+            strings::engine_summary(sched.max_num_batched_tokens, sched.max_num_seqs)
+        },
+        is_changed: |scenario| {
+            let keys = ["sched.max_num_batched_tokens", "sched.max_num_seqs", "sched.rules"];
+            differs(scenario, &keys)
+        },
+        begins_open,
+        furnish: |body| {
+            body.child([control(&settings::BUDGET), control(&settings::SEQUENCES), rules_choice()])
+        },
     }
+    .el()
+}
+
+fn rules_choice() -> El {
+    Choice {
+        id: "rules",
+        label: strings::RULES,
+        options: named(&settings::RULES),
+        current: Box::new(|scenario| scenario.get("sched.rules").unwrap_or_default()),
+        put: Rc::new(|scenario, value| scenario.set("sched.rules", value)),
+        is_wide: true,
+    }
+    .el()
+}
+
+fn accuracy_group() -> El {
+    Fold {
+        id: "accuracy",
+        name: strings::ACCURACY,
+        summary: |scenario| strings::accuracy_summary(scenario.sim.replications),
+        is_changed: |scenario| {
+            let keys = ["step.mfu", "step.overhead_s", "sim.requests", "sim.replications", "seed"];
+            differs(scenario, &keys)
+        },
+        begins_open: false,
+        furnish: |body| {
+            body.child([
+                control(&settings::EFFICIENCY),
+                control(&settings::OVERHEAD),
+                control(&settings::REQUESTS),
+                control(&settings::RUNS),
+                control(&settings::SEED),
+            ])
+        },
+    }
+    .el()
 }

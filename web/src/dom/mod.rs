@@ -1,0 +1,35 @@
+//! The page's elements: built once, then each text, attribute and region follows what it is made
+//! from.
+//!
+//! ```ignore
+//! el("button")
+//!     .attr("type", "button")
+//!     .flag_of("disabled", move || !can_undo.get())
+//!     .on(ev::click, move |_| state.step(true))
+//!     .text(strings::UNDO)
+//! ```
+//!
+//! Leptos's own views are a type of their own for each shape of element, and every shape brings a
+//! copy of the code that builds, updates and removes it: two fifths of the page's code were such
+//! copies. Here whatever differs is behind a `Box`, and there is one copy of everything. Signals,
+//! memos, effects, owners and contexts are Leptos's: what is built while a region is being told
+//! belongs to that region, and ends when it is told anew.
+
+mod element;
+mod mount;
+mod region;
+
+pub(crate) use element::{El, el, svg};
+pub(crate) use mount::in_body;
+pub(crate) use region::Nodes;
+
+use leptos::prelude::{RenderEffect, StoredValue};
+
+/// Runs `run` now, and again whenever a signal that it read has changed, until the region that is
+/// being built goes.
+#[inline(never)]
+fn follow(mut run: Box<dyn FnMut()>) {
+    let effect = RenderEffect::new(move |_| run());
+    // The owner keeps it: a render effect ends when it is dropped.
+    StoredValue::new_local(effect);
+}
