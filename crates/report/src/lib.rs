@@ -19,6 +19,7 @@ mod requests;
 mod run_text;
 mod table;
 mod telling;
+mod traffic;
 mod words;
 
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};

@@ -106,6 +106,66 @@ pub(crate) fn planned(rate_per_s: f64, ttft: (f64, f64), tpot: (f64, f64)) -> St
     )
 }
 
+/// “Each then gets 16.7 req/s: 99.6 % of requests within the target of their class, P99 TTFT 181 ms
+/// and P99 TPOT 15.2 ms over all classes.”
+pub(crate) fn planned_by_class(rate_per_s: f64, met: f64, ttft_s: f64, tpot_s: f64) -> String {
+    format!(
+        "Each then gets {}: {} of requests within the target of their class, P99 TTFT {} and P99 \
+         TPOT {} over all classes.",
+        rate(rate_per_s),
+        share(met),
+        duration(ttft_s),
+        duration(tpot_s)
+    )
+}
+
+/// “chat, 60 %: TTFT 500 ms, TPOT 40 ms”.
+pub(crate) fn class(name: &str, part: f64, ttft_s: f64, tpot_s: f64) -> String {
+    format!("{name}, {}: TTFT {}, TPOT {}", share(part), duration(ttft_s), duration(tpot_s))
+}
+
+/// Which target each class is held to.
+pub(crate) fn classes(kinds: &[String]) -> String {
+    format!("Each request is held to the target of its class ({}).", kinds.join("; "))
+}
+
+/// “In class rag: at no load …”.
+pub(crate) fn of_class(class: &str, sentence: &str) -> String {
+    format!("In class {class}: {sentence}")
+}
+
+/// That a rate which changes over time is planned for at its peak.
+pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
+    format!(
+        "The rate changes over time: this is sized for its peak, {} ({} × {}), as if it stayed \
+         there; what a GPU sustains is measured at a steady rate.",
+        rate(peak_per_s),
+        number(factor),
+        rate(rate_per_s)
+    )
+}
+
+/// That the runs see few bursts.
+pub(crate) fn few_bursts(requests: u64, seen: f64, wanted: f64) -> String {
+    format!(
+        "A run of {} sees about {} bursts, so its numbers depend on which; sim.requests={} would \
+         see 20.",
+        quantity::format(requests as f64, quantity::Unit::Count),
+        number(seen),
+        two_digits_up(wanted)
+    )
+}
+
+/// Rounded up to two digits, as one would type it.
+fn two_digits_up(value: f64) -> u64 {
+    let mut unit = 1.0;
+    while value >= unit * 100.0 {
+        unit *= 10.0;
+    }
+    // A float beyond the range of u64 saturates.
+    ((value / unit).ceil() * unit) as u64
+}
+
 /// For a planned load that one GPU cannot finish.
 pub(crate) fn planned_unstable(rate_per_s: f64) -> String {
     format!("Each would get {}. {WITHHELD_NOTE}", rate(rate_per_s))
