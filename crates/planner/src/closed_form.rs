@@ -108,9 +108,7 @@ pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
 pub(crate) fn asked_rate(setup: &Setup) -> f64 {
     match &setup.workload.source {
         RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
-        RequestSource::Mixed(mix) => {
-            mix.arrivals.rate_per_s * mix.arrivals.profile.peak_factor()
-        }
+        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s * mix.arrivals.profile.peak_factor(),
         RequestSource::Replay { .. } => 0.0,
     }
 }

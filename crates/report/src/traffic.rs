@@ -25,7 +25,8 @@ pub(crate) fn classes(scenario: &Scenario) -> Option<String> {
         return None;
     }
     let left = 1.0 - scenario.classes.iter().map(|class| class.share).sum::<f64>();
-    let named = |name: &str, share: f64, slo: Slo| words::class(name, share, slo.ttft_s, slo.tpot_s);
+    let named =
+        |name: &str, share: f64, slo: Slo| words::class(name, share, slo.ttft_s, slo.tpot_s);
     let mut kinds: Vec<String> = scenario
         .classes
         .iter()
