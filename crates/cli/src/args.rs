@@ -18,7 +18,8 @@ Examples:
   headroom sweep --rates 1,5,10,15,20 --csv
   headroom simulate rate=20 --requests-out requests.csv
   headroom chart --out knee.svg --theme dark
-  headroom link rate=250 --base https://example.org/headroom/";
+  headroom link rate=250 --base https://example.org/headroom/
+  headroom catalog gpus                           GPUs that can be named, with their figures";
 
 /// How many GPUs an LLM service needs, at what latency, by simulating the serving engine.
 #[derive(Debug, Parser)]
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Chart(ChartArgs),
     /// Write the scenario as a link, or explain a link.
     Link(LinkArgs),
+    /// List the models and GPUs that can be named, with their figures and where those come from.
+    Catalog(CatalogArgs),
 }
 
 /// A scenario: a preset, a file or a link, and then single settings.
@@ -66,12 +69,17 @@ pub(crate) enum Preset {
 /// A recording whose arrivals and lengths are used in place of drawn ones.
 #[derive(Args, Debug)]
 pub(crate) struct TraceArgs {
-    /// A CSV file with the columns arrival_s, input_tokens and output_tokens, in any order.
-    #[arg(long, value_name = "FILE.csv")]
+    /// A table with the columns arrival_s, input_tokens and output_tokens in any order and under
+    /// their usual names, an Azure LLM inference trace, a Mooncake trace, JSON records or AIPerf
+    /// records; perhaps packed with gzip. The format is told by what is in the file.
+    #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// The rate, per second, at which the recording counts as made [default: its mean rate].
     #[arg(long, value_name = "RATE", value_parser = above_zero, requires = "trace")]
     pub(crate) trace_rate: Option<f64>,
+    /// Leave out rows that cannot be used, with a note, instead of refusing the file.
+    #[arg(long, requires = "trace")]
+    pub(crate) skip_bad_rows: bool,
 }
 
 #[derive(Args, Debug)]
@@ -93,6 +101,9 @@ Examples:
   headroom plan
   headroom plan rate=250 headroom=30%
   headroom plan 'in=lognormal(512,0.9)' 'arrivals=gamma(0.5)'
+  headroom plan rate=40 'class.rag=share:20%,in:4000,ttft:3s'
+  headroom plan rate=20 'profile=daily(0.3)'              sized for the peak of the day
+  headroom plan rate=20 step.kind=queue-model step.alpha_s=7ms
   headroom plan --trace day.csv --trace-rate 12 rate=80 --json")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
@@ -145,17 +156,35 @@ pub(crate) struct SweepArgs {
 Examples:
   headroom simulate rate=20
   headroom simulate rate=100 --gpus 6
+  headroom simulate rate=12 'profile=spike(30s,20s,3)' sim.requests=1500
+  headroom simulate rate=15 'arrivals=onoff(20s,60s,0.1)'
   headroom simulate --trace day.csv --requests-out outcomes.csv
-  headroom simulate --trace day.csv --trace-speed 2 --exact --json")]
+  headroom simulate --trace day.csv --trace-speed 2 --exact --json
+  headroom simulate --trace azure.csv.gz --trace-rate 2 rate=10     replayed at five times the speed")]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Replay a CSV file with the columns arrival_s, input_tokens and output_tokens, in any order.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Replay a table with the columns arrival_s, input_tokens and output_tokens in any order and
+    /// under their usual names, an Azure LLM inference trace, a Mooncake trace, JSON records or
+    /// AIPerf records; perhaps packed with gzip. The format is told by what is in the file.
+    #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// How many times faster than recorded.
     #[arg(long, value_name = "X", value_parser = above_zero, requires = "trace")]
     pub(crate) trace_speed: Option<f64>,
+    /// The rate, per second, at which the recording counts as made: it is replayed at the
+    /// scenario’s rate.
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_parser = above_zero,
+        requires = "trace",
+        conflicts_with = "trace_speed"
+    )]
+    pub(crate) trace_rate: Option<f64>,
+    /// Leave out rows that cannot be used, with a note, instead of refusing the file.
+    #[arg(long, requires = "trace")]
+    pub(crate) skip_bad_rows: bool,
     /// How many GPUs share the rate evenly; one of them is simulated.
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "trace")]
     pub(crate) gpus: NonZeroUsize,
@@ -224,14 +253,32 @@ pub(crate) struct LinkArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom catalog
+  headroom catalog models qwen
+  headroom catalog gpus h100                each figure with its source
+  headroom catalog --json > catalog.json")]
+pub(crate) struct CatalogArgs {
+    /// `models` or `gpus` for one of the two, and words that entries must have.
+    #[arg(value_name = "models|gpus|SEARCH")]
+    pub(crate) words: Vec<String>,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// The command line, with the list of settings at the end of each command's long help.
 pub(crate) fn command() -> clap::Command {
     let names: Vec<String> =
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
+        let takes_settings = name != "catalog";
         command.mut_subcommand(name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
-            sub.after_long_help(format!("{examples}\n\n{}\n{EXIT_CODES}", settings()))
+            let settings = if takes_settings { settings() + "\n" } else { String::new() };
+            sub.after_long_help(format!("{examples}\n\n{settings}{EXIT_CODES}"))
         })
     })
 }
@@ -244,6 +291,11 @@ fn settings() -> String {
         let (key, help, example) = (field.key, field.help, field.example);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {key} [{default}]\n      {help} Example: {example}");
+        if key == "profile" {
+            let (prefix, help) = (scenario::CLASS_PREFIX, scenario::CLASS_HELP);
+            let example = scenario::CLASS_EXAMPLE;
+            let _ = writeln!(text, "  {prefix}NAME [none]\n      {help} Example: {example}");
+        }
     }
     text
 }

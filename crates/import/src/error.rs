@@ -86,7 +86,7 @@ pub enum ImportError {
         file: String,
     },
     /// A header with nothing usable under it.
-    #[error("{file}: none of its rows ({rows}) can be used; the first is {place}: {reason}")]
+    #[error("{file}: none of its rows ({}) can be used; the first is {place}: {reason}", quantity::count(*rows as u64))]
     NothingUsable {
         /// The file, as shown to people.
         file: String,

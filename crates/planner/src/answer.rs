@@ -107,6 +107,8 @@ pub enum Verdict {
     },
     /// Even an idle engine misses the target.
     OutOfReach {
+        /// The class of requests that is furthest from its target, where there are classes.
+        class: Option<String>,
         /// Time to first token of a lone request (at the target's percentile), seconds.
         ttft_floor_s: f64,
         /// Time per output token of a lone request, seconds.
@@ -121,7 +123,7 @@ pub enum Verdict {
 pub struct PlanAnswer {
     /// What came out.
     pub verdict: Verdict,
-    /// Asked request rate, per second.
+    /// Asked request rate, per second; the peak where it changes over time.
     pub rate_per_s: f64,
     /// Asked headroom, 0.25 for 25 %.
     pub headroom: f64,

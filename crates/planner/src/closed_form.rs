@@ -3,9 +3,10 @@
 use scenario::Resolved;
 use serde::{Deserialize, Serialize};
 use sim_core::{
-    RequestSource, Setup,
+    RequestSource, Setup, Slo,
     float::{greater, lesser},
     theory::{Fluid, md1_wait_exceeded_s},
+    workload::RequestClass,
 };
 
 use crate::fleet::gpus_for;
@@ -32,20 +33,26 @@ pub struct ClosedForm {
     pub curve: Vec<(f64, f64)>,
 }
 
-/// Solve the closed forms of a scenario.
+/// Solve the closed forms of a scenario. A rate that changes over time counts with its peak.
 #[must_use]
 pub fn closed_form(resolved: &Resolved) -> ClosedForm {
     let setup = &resolved.setup;
     let fluid = fluid_of(setup);
     let tail = greater(1e-4, 1.0 - setup.slo.share);
     let ceiling_per_s = fluid.ceiling_per_s();
+    let prefill_s = fluid.lone_prefill_s();
+    let kinds = kinds_of(setup);
     let capacity_per_s = largest_rate(ceiling_per_s, |rate_per_s| {
         fluid.at(rate_per_s).is_some_and(|point| {
             let wait_s = md1_wait_exceeded_s(rate_per_s, point.prefill_s, tail);
-            setup.slo.is_met(point.prefill_s + wait_s, point.tpot_s)
+            // A class waits as all do, and then for its own prompt.
+            let is_met = |kind: &&Kind| {
+                let ttft_s = point.prefill_s + kind.fluid.lone_prefill_s() - prefill_s + wait_s;
+                kind.slo.is_met(ttft_s, point.tpot_s)
+            };
+            kinds.iter().filter(is_met).map(|kind| kind.share).sum::<f64>() >= setup.slo.share
         })
     });
-    let prefill_s = fluid.lone_prefill_s();
     let curve = (1..=CURVE_POINTS)
         .map(|index| {
             let rate_per_s = ceiling_per_s * f64::from(index) / f64::from(CURVE_POINTS);
@@ -63,23 +70,45 @@ pub fn closed_form(resolved: &Resolved) -> ClosedForm {
     }
 }
 
-/// The fluid of a set-up: a trace counts with its mean lengths.
-pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
-    let (input_tokens, output_tokens) = match &setup.workload.source {
-        RequestSource::Generated { input, output, .. } => {
-            (input.mean_tokens(), output.mean_tokens())
-        }
-        RequestSource::Mixed(mix) => mix.mean_tokens(),
-        RequestSource::Replay { trace, .. } => trace.mean_tokens(),
+/// One kind of request: a class, or all of them.
+pub(crate) struct Kind {
+    /// Share of all requests, 0 to 1.
+    pub(crate) share: f64,
+    /// Its target.
+    pub(crate) slo: Slo,
+    /// The engine with its mean lengths.
+    pub(crate) fluid: Fluid,
+}
+
+/// The kinds of request of a set-up, in the order of its classes.
+pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
+    let RequestSource::Mixed(mix) = &setup.workload.source else {
+        return vec![Kind { share: 1.0, slo: setup.slo, fluid: fluid_of(setup) }];
     };
+    // One class has all requests: no rounding may take some of them.
+    let total = if mix.classes.len() == 1 { None } else { Some(mix.total_weight()) };
+    let kind = |class: &RequestClass| {
+        let (input_tokens, output_tokens) = class.lengths.mean_tokens();
+        Kind {
+            share: total.map_or(1.0, |total| class.weight / total),
+            slo: class.slo,
+            fluid: Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens),
+        }
+    };
+    mix.classes.iter().map(kind).collect()
+}
+
+/// The fluid of a set-up: lengths count with their means.
+pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
+    let (input_tokens, output_tokens) = setup.workload.source.mean_tokens();
     Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
 }
 
-/// The rate that the set-up asks for; a replay has none of its own.
+/// The rate that the set-up asks for, at its peak; a replay has none of its own.
 pub(crate) fn asked_rate(setup: &Setup) -> f64 {
     match &setup.workload.source {
         RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
-        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s,
+        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s * mix.arrivals.profile.peak_factor(),
         RequestSource::Replay { .. } => 0.0,
     }
 }

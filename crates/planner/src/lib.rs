@@ -17,6 +17,7 @@ mod load;
 mod out_of_reach;
 mod plan;
 mod refusal;
+mod steady;
 mod sweep;
 
 pub use answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};

@@ -1,32 +1,71 @@
 //! A target that even an idle engine misses, and what would bring it into reach.
 
-use scenario::Remedy;
-use sim_core::{Setup, float::greater, theory::Fluid};
+use scenario::{CLASS_PREFIX, REST, Remedy};
+use sim_core::{Setup, float::greater};
 
-use crate::answer::Verdict;
+use crate::{
+    answer::Verdict,
+    closed_form::{Kind, fluid_of, kinds_of},
+};
 
 /// How much above the floor a suggested target lies, so that it holds for more than an idle engine.
 const EASE: f64 = 1.25;
 
-/// The verdict, with the targets that would do.
-pub(crate) fn verdict(setup: &Setup, fluid: &Fluid) -> Verdict {
-    let ttft_floor_s = fluid.lone_prefill_s();
-    let tpot_floor_s = fluid.lone_decode_s();
+/// Most remedies offered.
+const MOST_REMEDIES: usize = 4;
+
+/// The verdict, with the targets that would do. Of several classes, named as in `classes`, it is
+/// about the one that is furthest from its target.
+pub(crate) fn verdict(setup: &Setup, classes: &[String]) -> Verdict {
+    let kinds = kinds_of(setup);
+    let mut remedies = Vec::new();
+    for (index, kind) in kinds.iter().enumerate() {
+        remedies.extend(remedies_of(kind, classes.get(index)));
+    }
+    remedies.truncate(MOST_REMEDIES);
+    let mut worst = 0;
+    for (index, kind) in kinds.iter().enumerate() {
+        if excess(kind) > kinds.get(worst).map_or(0.0, excess) {
+            worst = index;
+        }
+    }
+    let fluid = kinds.get(worst).map_or_else(|| fluid_of(setup), |kind| kind.fluid);
+    Verdict::OutOfReach {
+        class: classes.get(worst).cloned(),
+        ttft_floor_s: fluid.lone_prefill_s(),
+        tpot_floor_s: fluid.lone_decode_s(),
+        remedies,
+    }
+}
+
+/// How many times its targets a lone request takes, by the worse of the two.
+fn excess(kind: &Kind) -> f64 {
+    greater(
+        kind.fluid.lone_prefill_s() / kind.slo.ttft_s,
+        kind.fluid.lone_decode_s() / kind.slo.tpot_s,
+    )
+}
+
+fn remedies_of(kind: &Kind, class: Option<&String>) -> Vec<Remedy> {
+    let prefix = match class {
+        Some(name) if name != REST => format!("{CLASS_PREFIX}{name}."),
+        _ => String::new(),
+    };
     let mut remedies = Vec::new();
     for (key, floor_s, target_s, what) in [
-        ("ttft", ttft_floor_s, setup.slo.ttft_s, "an idle engine’s prefill"),
-        ("tpot", tpot_floor_s, setup.slo.tpot_s, "an idle engine’s step"),
+        ("ttft", kind.fluid.lone_prefill_s(), kind.slo.ttft_s, "an idle engine’s prefill"),
+        ("tpot", kind.fluid.lone_decode_s(), kind.slo.tpot_s, "an idle engine’s step"),
     ] {
         if floor_s * EASE > target_s {
             let target_ms = two_digits_up(floor_s * EASE * 1e3);
             remedies.push(Remedy {
-                key: key.to_owned(),
+                key: format!("{prefix}{key}"),
                 value: format!("{target_ms}ms"),
                 effect: format!("25 % above {what}"),
             });
         }
     }
-    Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies }
+    remedies
 }
 
 /// Round up to two significant digits; values from 0.01 on.

@@ -26,6 +26,7 @@ use crate::{
     job::{Job, job_at},
     load::Load,
     out_of_reach,
+    steady::{steady, unbroken},
 };
 
 /// Where the knee is looked at, as shares of the ceiling: few points far away, many near the bend.
@@ -123,6 +124,8 @@ struct AtAnswer {
 #[derive(Clone, Debug)]
 pub struct Plan {
     setup: Setup,
+    /// Names of the classes of requests; none without classes.
+    classes: Vec<String>,
     rate_per_s: f64,
     headroom: f64,
     /// Rates between which a replay is searched.
@@ -149,15 +152,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Ask for a resolved scenario.
+    /// Ask for a resolved scenario. Where its rate changes over time, each run holds one rate, and
+    /// the fleet is sized for the peak.
     #[must_use]
     pub fn new(resolved: &Resolved) -> Self {
-        Self::of(
-            resolved.setup.clone(),
+        let plan = Self::of(
+            steady(&resolved.setup),
             asked_rate(&resolved.setup),
             resolved.headroom,
             resolved.replications.max(1) as usize,
-        )
+        );
+        Self { classes: resolved.classes.clone(), ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.
@@ -174,6 +179,7 @@ impl Plan {
         let mut setup = resolved.setup.clone();
         setup.workload.requests = trace.rows().len() as u64;
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
+        setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
         Self { bracket, ..Self::of(setup, rate_per_s, resolved.headroom, 1) }
     }
@@ -181,6 +187,7 @@ impl Plan {
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
         Self {
             setup,
+            classes: Vec::new(),
             rate_per_s,
             headroom,
             bracket: None,
@@ -218,6 +225,7 @@ impl Plan {
     fn job(&self, asked: &Asked) -> Job {
         let mut job = job_at(&self.setup, asked.rate_per_s, asked.replication as u32);
         if asked.what == What::Ceiling {
+            job.setup = unbroken(&job.setup);
             let workload = &mut job.setup.workload;
             workload.requests = workload.requests.max(self.turnovers(CEILING_TURNOVERS));
         }
@@ -494,7 +502,7 @@ impl Plan {
         let size = capacity.and_then(|c| FleetSize::divide(self.rate_per_s, self.headroom, &c));
         let verdict = match size {
             Some(size) => Verdict::Sized(size),
-            None => out_of_reach::verdict(&self.setup, &fluid_of(&self.setup)),
+            None => out_of_reach::verdict(&self.setup, &self.classes),
         };
         PlanAnswer {
             verdict,

@@ -24,7 +24,7 @@ impl PlanAnswer {
         };
         Some(Self {
             verdict,
-            rate_per_s: scenario.rate_per_s,
+            rate_per_s: scenario.peak_rate_per_s(),
             headroom: scenario.headroom,
             capacity_per_s: None,
             ceiling_per_s: None,

@@ -10,6 +10,7 @@ use crate::{
     closed_form::fluid_of,
     job::{Job, job_at},
     load::Load,
+    steady::steady,
 };
 
 /// The question "what happens at these rates?". All its jobs are independent.
@@ -23,10 +24,10 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Ask about each of `rates`, requests per second on one GPU.
+    /// Ask about each of `rates`, requests per second on one GPU, each held throughout its runs.
     #[must_use]
     pub fn new(resolved: &Resolved, rates: Vec<f64>) -> Self {
-        Self::of(resolved.setup.clone(), rates, resolved.replications.max(1))
+        Self::of(steady(&resolved.setup), rates, resolved.replications.max(1))
     }
 
     /// Ask under recorded arrivals and lengths; see [`Plan::replaying`](crate::Plan::replaying).
@@ -40,6 +41,7 @@ impl Sweep {
         let mut setup = resolved.setup.clone();
         setup.workload.requests = trace.rows().len() as u64;
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
+        setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         Self::of(setup, rates, 1)
     }
 

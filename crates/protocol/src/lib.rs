@@ -12,10 +12,10 @@ mod question;
 use planner::PlanAnswer;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use question::Question;
+pub use question::{Question, Traffic};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -139,12 +139,24 @@ mod tests {
 
     #[test]
     fn a_question_comes_through_whole() {
-        let resolved = Scenario::preset().resolve().unwrap();
-        let question = Question::of(&resolved).unwrap();
-        assert_eq!(question.resolved().setup, resolved.setup);
-        let sent = ToWorker::Plan { generation: 7, question: Box::new(question), quick: true };
-        let bytes = encode(&sent).unwrap();
-        assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
+        let mut mixed = Scenario::preset();
+        for (key, value) in [
+            ("class.rag", "share:20,in:quantiles(0:100,100:9000),ttft:3s"),
+            ("arrivals", "onoff(20s,60s,0.1)"),
+            ("profile", "daily(0.3)"),
+            ("step.kind", "queue-model"),
+        ] {
+            mixed.set(key, value).unwrap();
+        }
+        for scenario in [Scenario::preset(), mixed] {
+            let resolved = scenario.resolve().unwrap();
+            let question = Question::of(&resolved).unwrap();
+            assert_eq!(question.resolved().setup, resolved.setup);
+            assert_eq!(question.resolved().classes, resolved.classes);
+            let sent = ToWorker::Plan { generation: 7, question: Box::new(question), quick: true };
+            let bytes = encode(&sent).unwrap();
+            assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
+        }
     }
 
     #[test]

@@ -1,23 +1,67 @@
 //! A resolved scenario as it crosses to the worker.
 
+use std::sync::Arc;
+
 use scenario::{Ledger, Memory, Resolved};
 use serde::{Deserialize, Serialize};
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, Rules, Setup, Slo, StepTimeSpec, Workload,
-    workload::RequestSource,
+    workload::{Mix, RequestSource},
 };
+
+/// Requests that a scenario can ask for: all drawn from distributions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Traffic {
+    /// One kind of request at a steady rate.
+    Plain {
+        /// How the gaps between arrivals are distributed.
+        process: ArrivalProcess,
+        /// Asked arrival rate, requests per second.
+        rate_per_s: f64,
+        /// Prompt lengths.
+        input: LengthSpec,
+        /// Output lengths.
+        output: LengthSpec,
+    },
+    /// Classes, bursts, or a rate that changes.
+    Mixed(Arc<Mix>),
+}
+
+impl Traffic {
+    /// `None` for a recording.
+    fn of(source: &RequestSource) -> Option<Self> {
+        match source {
+            RequestSource::Generated { process, rate_per_s, input, output } => Some(Self::Plain {
+                process: *process,
+                rate_per_s: *rate_per_s,
+                input: *input,
+                output: *output,
+            }),
+            RequestSource::Mixed(mix) => Some(Self::Mixed(Arc::clone(mix))),
+            RequestSource::Replay { .. } => None,
+        }
+    }
+
+    fn source(&self) -> RequestSource {
+        match self {
+            Self::Plain { process, rate_per_s, input, output } => RequestSource::Generated {
+                process: *process,
+                rate_per_s: *rate_per_s,
+                input: *input,
+                output: *output,
+            },
+            Self::Mixed(mix) => RequestSource::Mixed(Arc::clone(mix)),
+        }
+    }
+}
 
 /// The numbers of a resolved scenario that a plan depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// How the gaps between arrivals are distributed.
-    pub process: ArrivalProcess,
-    /// Asked arrival rate, requests per second.
-    pub rate_per_s: f64,
-    /// Prompt lengths.
-    pub input: LengthSpec,
-    /// Output lengths.
-    pub output: LengthSpec,
+    /// Who sends what, and when.
+    pub traffic: Traffic,
+    /// Names of the classes of requests; none without classes.
+    pub classes: Vec<String>,
     /// Requests in each run.
     pub requests: u64,
     /// Limits of the scheduler and of memory.
@@ -41,15 +85,9 @@ impl Question {
     #[must_use]
     pub fn of(resolved: &Resolved) -> Option<Self> {
         let Setup { workload, engine, rules, step_time, slo, seed } = &resolved.setup;
-        let RequestSource::Generated { process, rate_per_s, input, output } = &workload.source
-        else {
-            return None;
-        };
         Some(Self {
-            process: *process,
-            rate_per_s: *rate_per_s,
-            input: *input,
-            output: *output,
+            traffic: Traffic::of(&workload.source)?,
+            classes: resolved.classes.clone(),
             requests: workload.requests,
             engine: *engine,
             rules: rules.clone(),
@@ -64,21 +102,16 @@ impl Question {
     /// What the planner takes. The ledger stays with the page.
     #[must_use]
     pub fn resolved(&self) -> Resolved {
-        let source = RequestSource::Generated {
-            process: self.process,
-            rate_per_s: self.rate_per_s,
-            input: self.input,
-            output: self.output,
-        };
         Resolved {
             setup: Setup {
-                workload: Workload { source, requests: self.requests },
+                workload: Workload { source: self.traffic.source(), requests: self.requests },
                 engine: self.engine,
                 rules: self.rules.clone(),
                 step_time: self.step_time,
                 slo: self.slo,
                 seed: self.seed,
             },
+            classes: self.classes.clone(),
             ledger: Ledger::default(),
             headroom: self.headroom,
             replications: self.replications,

@@ -26,7 +26,7 @@ pub fn format(value: f64, unit: Unit) -> String {
         Unit::FlopsPerSecond => prefixed(value, "FLOP/s"),
         Unit::Parameters => parameters(value),
         Unit::Count => whole(value),
-        Unit::Gpus => counted(value, "GPU", "GPUs"),
+        Unit::Gpus => with_noun(value, "GPU", "GPUs"),
         Unit::Dollars => crate::money(value),
         Unit::DollarsPerHour => crate::per_hour(value),
         Unit::Number => number(value),
@@ -71,6 +71,12 @@ pub fn count(n: u64) -> String {
     grouped(n)
 }
 
+/// “1,746 requests”, “1 request”: a count in a sentence, with its noun.
+#[must_use]
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
 /// “1,746 of 7,434”.
 #[must_use]
 pub fn count_of(part: u64, all: u64) -> String {
@@ -80,7 +86,7 @@ pub fn count_of(part: u64, all: u64) -> String {
 /// “1,024 tokens”, “1 token”.
 #[must_use]
 pub fn tokens(tokens: f64) -> String {
-    counted(tokens, "token", "tokens")
+    with_noun(tokens, "token", "tokens")
 }
 
 /// A share from 0 to 1: “23.5 %”, “99.97 %”, “under 0.01 %”.
@@ -240,7 +246,7 @@ fn prefixed(value: f64, symbol: &str) -> String {
     }
 }
 
-fn counted(value: f64, one: &str, many: &str) -> String {
+fn with_noun(value: f64, one: &str, many: &str) -> String {
     let text = whole(value);
     let noun = if text == "1" { one } else { many };
     with_unit_if_finite(value, &text, noun)

@@ -13,7 +13,7 @@ mod time;
 mod unit;
 
 pub use format::{
-    change, change_plus_minus, count, count_of, explicit, explicit_number, format, memory,
+    change, change_plus_minus, count, count_of, counted, explicit, explicit_number, format, memory,
     plus_minus, rate, share, token_rate, tokens, whole_percent, with_interval, with_unit,
 };
 pub use money::{money, money_range, per_hour, per_million_tokens, per_month};

@@ -85,6 +85,9 @@ fn rates_counts_and_tokens() {
     shows(&tokens(1024.0), "1,024 tokens");
     shows(&tokens(131_072.0), "131,072 tokens");
     shows(&tokens(1.0), "1 token");
+    assert_eq!(quantity::counted(1, "row", "rows"), "1 row");
+    assert_eq!(quantity::counted(0, "row", "rows"), "0 rows");
+    assert_eq!(quantity::counted(12_345, "row", "rows"), "12,345 rows");
     shows(&format(6.0, Unit::Gpus), "6 GPUs");
     shows(&format(1.0, Unit::Gpus), "1 GPU");
     assert_eq!(whole(2.5), "3");

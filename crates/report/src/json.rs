@@ -144,8 +144,9 @@ fn verdict(verdict: &Verdict) -> Value {
             "sentence": sentence,
             "remedies": remedies,
         }),
-        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => json!({
+        Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => json!({
             "kind": "out_of_reach",
+            "class": class,
             "ttft_floor_s": ttft_floor_s,
             "tpot_floor_s": tpot_floor_s,
             "remedies": remedies,

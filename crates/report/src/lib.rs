@@ -11,6 +11,7 @@
 //! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
 //! in the unit.
 
+mod catalogue;
 mod json;
 mod knee;
 mod ledger;
@@ -19,8 +20,10 @@ mod requests;
 mod run_text;
 mod table;
 mod telling;
+mod traffic;
 mod words;
 
+pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_table};
 pub use ledger::ledger_table;

@@ -1,13 +1,15 @@
 //! A run in words and a table of its latencies.
 
 use quantity::{count, duration};
+use scenario::Scenario;
 use sim_core::{Distribution, Run};
 
 use crate::{table, words};
 
-/// What happened in a run, for a terminal.
+/// What happened in a run of a scenario, for a terminal. A recording has no classes.
 #[must_use]
-pub fn run_text(run: &Run) -> String {
+pub fn run_text(run: &Run, scenario: &Scenario, is_recording: bool) -> String {
+    let has_classes = !scenario.classes.is_empty() && !is_recording;
     let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
     if run.rejected > 0 {
         lines.push(words::run_rejected(run.rejected));
@@ -15,7 +17,7 @@ pub fn run_text(run: &Run) -> String {
     lines.push(words::run_rates(
         run.throughput_per_s(),
         run.goodput_per_s(),
-        (run.slo.ttft_s, run.slo.tpot_s),
+        (!has_classes).then_some((run.slo.ttft_s, run.slo.tpot_s)),
         run.output_tokens_per_s(),
     ));
     lines.push(words::run_share(run.slo_met, run.offered));

@@ -4,7 +4,7 @@ use planner::{Estimate, FleetSize, PlanAnswer, Verdict};
 use quantity::count;
 use scenario::{Remedy, Scenario};
 
-use crate::{names, words};
+use crate::{names, traffic, words};
 
 /// Whether an answer can be acted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,9 @@ pub fn tell(answer: &PlanAnswer, scenario: &Scenario) -> Telling {
         Verdict::TooLong { sentence, remedies } => {
             no_answer(words::DOES_NOT_FIT, sentence.clone(), remedies)
         }
-        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
-            let sentence = out_of_reach(scenario, *ttft_floor_s, *tpot_floor_s);
+        Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
+            let floors_s = (*ttft_floor_s, *tpot_floor_s);
+            let sentence = out_of_reach(scenario, class.as_deref(), floors_s);
             no_answer(words::OUT_OF_REACH, sentence, remedies)
         }
     }
@@ -105,7 +106,10 @@ fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling
     }
     sentences.push(words::sustains(&capacity, gpus, carried_per_s));
     sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus));
+    sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
+    sentences.extend(traffic::classes(scenario));
+    sentences.extend(traffic::few_bursts(answer, scenario, capacity.value));
     sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(ceiling.value)));
     sentences.push(words::effort(
         answer.replications,
@@ -138,7 +142,14 @@ fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling
 
 fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     let point = answer.planned?;
-    Some(if point.stable {
+    Some(if point.stable && !scenario.classes.is_empty() {
+        words::planned_by_class(
+            point.rate_per_s,
+            point.slo_share.value,
+            point.ttft_p99_s.value,
+            point.tpot_p99_s.value,
+        )
+    } else if point.stable {
         words::planned(
             point.rate_per_s,
             (point.ttft_p99_s.value, scenario.slo.ttft_s),
@@ -149,15 +160,20 @@ fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     })
 }
 
-fn out_of_reach(scenario: &Scenario, ttft_floor_s: f64, tpot_floor_s: f64) -> String {
-    let slo = scenario.slo;
-    if ttft_floor_s > slo.ttft_s {
+fn out_of_reach(
+    scenario: &Scenario,
+    class: Option<&str>,
+    (ttft_floor_s, tpot_floor_s): (f64, f64),
+) -> String {
+    let slo = traffic::target(scenario, class);
+    let sentence = if ttft_floor_s > slo.ttft_s {
         words::ttft_out_of_reach(slo.ttft_s, ttft_floor_s)
     } else if tpot_floor_s > slo.tpot_s {
         words::tpot_out_of_reach(slo.tpot_s, tpot_floor_s)
     } else {
         words::share_out_of_reach(slo.share)
-    }
+    };
+    class.map_or(sentence.clone(), |class| words::of_class(class, &sentence))
 }
 
 fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {

@@ -1,7 +1,7 @@
 //! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere.
 
 use planner::Estimate;
-use quantity::{count, duration, number, range, rate, share, with_interval, with_unit};
+use quantity::{count, counted, duration, number, range, rate, share, with_interval, with_unit};
 
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
@@ -84,13 +84,12 @@ pub(crate) fn arithmetic(
 ) -> String {
     let factor = 1.0 + headroom;
     let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
-    let noun = if gpus == 1 { "GPU" } else { "GPUs" };
     format!(
-        "{}{times} ÷ {} = {}, so {} {noun}.",
+        "{}{times} ÷ {} = {}, so {}.",
         rate(asked_per_s),
         rate(capacity_per_s),
         number(asked_per_s * factor / capacity_per_s),
-        count(gpus)
+        counted(gpus, "GPU", "GPUs")
     )
 }
 
@@ -106,6 +105,66 @@ pub(crate) fn planned(rate_per_s: f64, ttft: (f64, f64), tpot: (f64, f64)) -> St
     )
 }
 
+/// “Each then gets 16.7 req/s: 99.6 % of requests within the target of their class, P99 TTFT 181 ms
+/// and P99 TPOT 15.2 ms over all classes.”
+pub(crate) fn planned_by_class(rate_per_s: f64, met: f64, ttft_s: f64, tpot_s: f64) -> String {
+    format!(
+        "Each then gets {}: {} of requests within the target of their class, P99 TTFT {} and P99 \
+         TPOT {} over all classes.",
+        rate(rate_per_s),
+        share(met),
+        duration(ttft_s),
+        duration(tpot_s)
+    )
+}
+
+/// “chat, 60 %: TTFT 500 ms, TPOT 40 ms”.
+pub(crate) fn class(name: &str, part: f64, ttft_s: f64, tpot_s: f64) -> String {
+    format!("{name}, {}: TTFT {}, TPOT {}", share(part), duration(ttft_s), duration(tpot_s))
+}
+
+/// Which target each class is held to.
+pub(crate) fn classes(kinds: &[String]) -> String {
+    format!("Each request is held to the target of its class ({}).", kinds.join("; "))
+}
+
+/// “In class rag: at no load …”.
+pub(crate) fn of_class(class: &str, sentence: &str) -> String {
+    format!("In class {class}: {sentence}")
+}
+
+/// That a rate which changes over time is planned for at its peak.
+pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
+    format!(
+        "The rate changes over time: this is sized for its peak, {} ({} × {}), as if it stayed \
+         there; what a GPU sustains is measured at a steady rate.",
+        rate(peak_per_s),
+        number(factor),
+        rate(rate_per_s)
+    )
+}
+
+/// That the runs see few bursts.
+pub(crate) fn few_bursts(requests: u64, seen: f64, wanted: f64) -> String {
+    format!(
+        "A run of {} lasts for about {} rounds of burst and lull, so its numbers depend on \
+         which; sim.requests={} would see 20.",
+        counted(requests, "request", "requests"),
+        number(seen),
+        two_digits_up(wanted)
+    )
+}
+
+/// Rounded up to two digits, as one would type it.
+fn two_digits_up(value: f64) -> u64 {
+    let mut unit = 1.0;
+    while value >= unit * 100.0 {
+        unit *= 10.0;
+    }
+    // A float beyond the range of u64 saturates.
+    ((value / unit).ceil() * unit) as u64
+}
+
 /// For a planned load that one GPU cannot finish.
 pub(crate) fn planned_unstable(rate_per_s: f64) -> String {
     format!("Each would get {}. {WITHHELD_NOTE}", rate(rate_per_s))
@@ -118,13 +177,12 @@ pub(crate) fn ceiling(ceiling_per_s: f64) -> String {
 
 /// “From 8 runs of 2,000 requests per rate: 123,456 requests in 2,345,678 steps.”
 pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u64) -> String {
-    let noun = if replications == 1 { "run" } else { "runs" };
     format!(
-        "From {} {noun} of {} requests per rate: {} requests simulated in {} steps.",
-        count(u64::from(replications)),
-        count(requests),
-        count(simulated),
-        count(steps)
+        "From {} of {} per rate: {} simulated in {}.",
+        counted(u64::from(replications), "run", "runs"),
+        counted(requests, "request", "requests"),
+        counted(simulated, "request", "requests"),
+        counted(steps, "step", "steps")
     )
 }
 
@@ -137,12 +195,11 @@ pub(crate) fn close_call(
 ) -> String {
     let factor = 1.0 + headroom;
     let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
-    let noun = if few == 1 { "GPU" } else { "GPUs" };
     let need = format!(
-        "{}{times} needs {} from each of {} {noun}. One GPU holds {}.",
+        "{}{times} needs {} from each of {}. One GPU holds {}.",
         number(asked_per_s),
         rate(asked_per_s * factor / few as f64),
-        count(few),
+        counted(few, "GPU", "GPUs"),
         range(capacity.low, capacity.high)
     );
     if many == u64::MAX {
@@ -168,8 +225,8 @@ pub(crate) fn does_not_fit(
 /// Why no request can run.
 pub(crate) fn no_room(capacity_tokens: u64, needed_tokens: u64) -> String {
     format!(
-        "Weights fit. What is left holds {} tokens of KV; one request needs {}.",
-        count(capacity_tokens),
+        "Weights fit. What is left holds {} of KV; one request needs {}.",
+        counted(capacity_tokens, "token", "tokens"),
         count(needed_tokens)
     )
 }
@@ -208,8 +265,8 @@ pub(crate) fn remedy(key: &str, value: &str, effect: &str) -> String {
 /// “2,000 requests sent, 2,000 finished in 1 min 41 s.”
 pub(crate) fn run_counts(offered: u64, completed: u64, duration_s: f64) -> String {
     format!(
-        "{} requests sent, {} finished in {}.",
-        count(offered),
+        "{} sent, {} finished in {}.",
+        counted(offered, "request", "requests"),
         count(completed),
         duration(duration_s)
     )
@@ -220,19 +277,24 @@ pub(crate) fn run_rejected(rejected: u64) -> String {
     format!("{} turned away: they can never fit into the KV cache.", count(rejected))
 }
 
-/// “19.4 req/s finished, 19.4 req/s within the target (TTFT 1 s, TPOT 40 ms), 4,970 tok/s.”
+/// “19.4 req/s finished, 19.4 req/s within the target (TTFT 1 s, TPOT 40 ms), 4,970 tok/s.”, where
+/// `target` is that of all requests; classes have their own.
 pub(crate) fn run_rates(
     finished_per_s: f64,
     good_per_s: f64,
-    (ttft_s, tpot_s): (f64, f64),
+    target: Option<(f64, f64)>,
     tokens_per_s: f64,
 ) -> String {
+    let target = match target {
+        Some((ttft_s, tpot_s)) => {
+            format!("the target (TTFT {}, TPOT {})", duration(ttft_s), duration(tpot_s))
+        }
+        None => "the target of their class".to_owned(),
+    };
     format!(
-        "{} finished, {} within the target (TTFT {}, TPOT {}), {}.",
+        "{} finished, {} within {target}, {}.",
         rate(finished_per_s),
         rate(good_per_s),
-        duration(ttft_s),
-        duration(tpot_s),
         quantity::token_rate(tokens_per_s)
     )
 }
@@ -240,7 +302,8 @@ pub(crate) fn run_rates(
 /// “99.95 % of all requests met the target.”
 pub(crate) fn run_share(met: u64, offered: u64) -> String {
     let part = if offered == 0 { 0.0 } else { met as f64 / offered as f64 };
-    format!("{} requests met the target: {}.", quantity::count_of(met, offered), share(part))
+    let noun = if offered == 1 { "request" } else { "requests" };
+    format!("{} {noun} met the target: {}.", quantity::count_of(met, offered), share(part))
 }
 
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”

@@ -6,6 +6,7 @@
 
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
+use crate::profile::Profile;
 use crate::rules::SchedRules;
 use crate::schema::{Scenario, Sched, Sim, StepOverrides};
 
@@ -18,6 +19,9 @@ pub(crate) fn v1() -> Scenario {
         input: LengthSpec::Fixed { tokens: 1024 },
         output: LengthSpec::Fixed { tokens: 256 },
         arrivals: ArrivalProcess::Poisson,
+        bursts: None,
+        profile: Profile::Constant,
+        classes: Vec::new(),
         slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
         headroom: 0.25,
         sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },

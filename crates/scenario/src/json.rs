@@ -1,4 +1,5 @@
-//! The JSON codec: one flat object with the keys of links.
+//! The JSON codec: one flat object with the keys of links. A class may also be an object of its
+//! parts.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use serde::{
 };
 
 use crate::{
-    field::FIELDS,
+    class::CLASS_PREFIX,
     notice::{Notice, Parsed},
     reader::{LINK_VERSION, Reader},
     schema::Scenario,
@@ -54,6 +55,9 @@ impl Scenario {
             let text = match value {
                 serde_json::Value::Null => continue,
                 serde_json::Value::String(text) => text.clone(),
+                serde_json::Value::Object(parts) if key.starts_with(CLASS_PREFIX) => {
+                    class_text(parts)
+                }
                 other => other.to_string(),
             };
             reader.take(key, &text).map_err(ScenarioError::Setting)?;
@@ -66,16 +70,25 @@ impl Scenario {
     pub fn to_json(&self) -> String {
         let mut lines =
             vec![format!("  \"v\": {LINK_VERSION}"), format!("  \"rev\": {}", catalog::REVISION)];
-        for field in FIELDS {
-            let value = match self.text(field) {
+        for (key, text) in self.entries() {
+            let value = match text {
                 None => "null".to_owned(),
                 Some(text) if serde_json::from_str::<serde_json::Number>(&text).is_ok() => text,
                 Some(text) => serde_json::Value::from(text).to_string(),
             };
-            lines.push(format!("  \"{}\": {value}", field.key));
+            lines.push(format!("  \"{key}\": {value}"));
         }
         format!("{{\n{}\n}}\n", lines.join(",\n"))
     }
+}
+
+/// A class written as an object of its parts: `{"share": "20%", "in": 4000}`.
+fn class_text(parts: &serde_json::Map<String, serde_json::Value>) -> String {
+    let part = |(key, value): (&String, &serde_json::Value)| match value {
+        serde_json::Value::String(text) => format!("{key}:{text}"),
+        other => format!("{key}:{other}"),
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
 /// The parser's words without the position, which the error holds apart.

@@ -1,10 +1,14 @@
-//! Lengths and arrival patterns as links write them.
+//! Lengths as links write them.
 
-use sim_core::{ArrivalProcess, LengthSpec};
+use sim_core::{
+    LengthSpec,
+    workload::{MAX_QUANTILES, Quantiles},
+};
 
 use crate::{
     field::Field,
     notice::quoted,
+    pieces::call,
     range::{self, Taken},
     writing,
 };
@@ -15,8 +19,11 @@ const MOST_SIGMA: f64 = 5.0;
 /// Standard deviations up to the length that one in a thousand exceeds.
 const LONG_TAIL: f64 = 3.09;
 
-/// Write a length: `1024`, `uniform(100,900)`, `lognormal(512,0.9)` or
-/// `lognormal(512,0.9,1,8192)`.
+/// Least distance between two quantiles: a thousandth of a per cent.
+const LEAST_SHARE: f64 = 1e-5;
+
+/// Write a length: `1024`, `uniform(100,900)`, `lognormal(512,0.9)`, `lognormal(512,0.9,1,8192)` or
+/// `quantiles(0:5,50:700,90:2100,100:9000)`.
 pub(crate) fn write_length(field: &Field, length: LengthSpec) -> String {
     match length {
         LengthSpec::Fixed { tokens } => tokens.to_string(),
@@ -35,6 +42,10 @@ pub(crate) fn write_length(field: &Field, length: LengthSpec) -> String {
                 format!("{head},{min_tokens},{max_tokens})")
             }
         }
+        LengthSpec::Empirical(quantiles) => {
+            let point = |(share, tokens)| format!("{}:{tokens}", writing::decimal(share, 2));
+            format!("quantiles({})", quantiles.points().map(point).collect::<Vec<_>>().join(","))
+        }
     }
 }
 
@@ -51,6 +62,7 @@ pub(crate) fn read_length(field: &Field, text: &str) -> Result<Taken<LengthSpec>
     match name.as_str() {
         "lognormal" => read_lognormal(field, text, &parts),
         "uniform" => read_uniform(field, text, &parts),
+        "quantiles" => read_quantiles(field, text, &parts),
         _ => Err(format!("{} is not a length", quoted(text))),
     }
 }
@@ -96,6 +108,44 @@ fn read_lognormal(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<Len
     Ok((LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens }, said))
 }
 
+fn read_quantiles(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<LengthSpec>, String> {
+    let wrong = |problem: &str| format!("{} {problem}", quoted(text));
+    if parts.len() > MAX_QUANTILES {
+        return Err(wrong("has more than 12 points"));
+    }
+    let (mut points, mut said) = (Vec::new(), Vec::new());
+    for part in parts {
+        let Some((percent, tokens)) = part.split_once(':') else {
+            return Err(wrong("needs points such as 50:700, a percentile and its length each"));
+        };
+        let share = percentile(percent).ok_or_else(|| {
+            format!("{} is no percentile from 0 to 100 in {}", quoted(percent.trim()), quoted(text))
+        })?;
+        let (tokens, more) = range::whole(field, tokens)?;
+        said.extend(more);
+        points.push((share, tokens));
+    }
+    let ends = (points.first().map(|point| point.0), points.last().map(|point| point.0));
+    if ends != (Some(0.0), Some(1.0)) {
+        return Err(wrong("must begin with 0, the shortest length, and end with 100, the longest"));
+    }
+    if points.windows(2).any(|pair| pair[1].0 - pair[0].0 < LEAST_SHARE) {
+        return Err(wrong("needs its percentiles in rising order"));
+    }
+    let quantiles = Quantiles::new(&points)
+        .ok_or_else(|| wrong("has a length below that of a smaller percentile"))?;
+    Ok((LengthSpec::Empirical(quantiles), said))
+}
+
+/// “50”, “p99.9” or “99.9%” as a share of one. Only plain digits, whose point is moved in the text,
+/// so that there is one rounding and not two.
+fn percentile(text: &str) -> Option<f64> {
+    let text = text.trim().trim_start_matches(['p', 'P']).trim_end_matches('%').trim_end();
+    let is_plain = text.len() < 40 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let share: f64 = format!("{text}e-2").parse().ok().filter(|_| is_plain)?;
+    (share == 0.0 || (LEAST_SHARE..=1.0).contains(&share)).then_some(share)
+}
+
 /// The same spread around another median; its bounds follow if they were the usual ones.
 pub(crate) fn with_median(field: &Field, length: LengthSpec, tokens: f64) -> LengthSpec {
     match length {
@@ -114,36 +164,16 @@ pub(crate) fn with_median(field: &Field, length: LengthSpec, tokens: f64) -> Len
                 if usual { usual_bounds(field, tokens, sigma) } else { (min_tokens, max_tokens) };
             LengthSpec::LogNormal { median_tokens: tokens, sigma, min_tokens, max_tokens }
         }
-    }
-}
-
-/// Write an arrival pattern: `poisson`, `gamma(0.5)` or `even`.
-pub(crate) fn write_arrivals(arrivals: ArrivalProcess) -> String {
-    match arrivals {
-        ArrivalProcess::Poisson => "poisson".to_owned(),
-        ArrivalProcess::Gamma { shape } => format!("gamma({})", writing::decimal(shape, 0)),
-        ArrivalProcess::Even => "even".to_owned(),
-    }
-}
-
-/// Read what [`write_arrivals`] writes.
-///
-/// # Errors
-///
-/// What is wrong, as a clause that names the text.
-pub(crate) fn read_arrivals(field: &Field, text: &str) -> Result<Taken<ArrivalProcess>, String> {
-    let plain = text.trim().to_ascii_lowercase();
-    match (plain.as_str(), call(text)) {
-        ("poisson", _) => Ok((ArrivalProcess::Poisson, Vec::new())),
-        ("even", _) => Ok((ArrivalProcess::Even, Vec::new())),
-        (_, Some((name, parts))) if name == "gamma" => {
-            let [shape] = parts[..] else {
-                return Err(format!("{} needs one number, its shape", quoted(text)));
+        LengthSpec::Empirical(quantiles) => {
+            let median = quantiles.at(0.5);
+            let scale = if median > 0.0 { tokens / median } else { 1.0 };
+            let scaled = |bound: u64| {
+                let tokens = libm::round(bound as f64 * scale);
+                let tokens = if tokens < field.min { field.min } else { tokens };
+                (if tokens > field.max { field.max } else { tokens }) as u64
             };
-            let (shape, said) = range::plain(shape, "the shape", (field.min, field.max))?;
-            Ok((ArrivalProcess::Gamma { shape }, said))
+            quantiles.map_tokens(scaled).map_or(length, LengthSpec::Empirical)
         }
-        _ => Err(format!("{} is not a pattern of arrivals", quoted(text))),
     }
 }
 
@@ -152,11 +182,4 @@ fn usual_bounds(field: &Field, median_tokens: f64, sigma: f64) -> (u64, u64) {
     let longest = libm::ceil(median_tokens * libm::exp(LONG_TAIL * sigma));
     let longest = if longest > field.max { field.max } else { longest };
     (1, longest as u64)
-}
-
-/// `name(a,b)` taken apart. A missing last parenthesis is forgiven: mail programs cut it off links.
-fn call(text: &str) -> Option<(String, Vec<&str>)> {
-    let (name, rest) = text.trim().split_once('(')?;
-    let inside = rest.strip_suffix(')').unwrap_or(rest);
-    Some((name.trim().to_ascii_lowercase(), inside.split(',').collect()))
 }

@@ -10,6 +10,9 @@
 //! catalogue and says of every number where it comes from. Nothing that a person writes makes this
 //! crate panic, and nothing is replaced in silence: each departure is a [`Notice`].
 
+mod arrivals;
+mod class;
+mod class_setting;
 mod context;
 mod defaults;
 mod field;
@@ -17,6 +20,8 @@ mod json;
 mod lengths;
 mod link;
 mod notice;
+mod pieces;
+mod profile;
 mod range;
 mod reader;
 mod reading;
@@ -26,9 +31,11 @@ mod schema;
 mod setting;
 mod writing;
 
+pub use class::{CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST};
 pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
+pub use profile::Profile;
 pub use reader::LINK_VERSION;
 pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};
 pub use rules::SchedRules;

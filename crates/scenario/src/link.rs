@@ -1,11 +1,11 @@
 //! The link codec: flat, readable, versioned.
 //!
 //! A link says only what differs from the frozen defaults of its version. Its texts are made of
-//! letters, digits, `.`, `,`, `(`, `)`, `-` and `_`, which survive mail, chat and shells as they are.
+//! letters, digits, `.`, `,`, `:`, `(`, `)`, `-` and `_`, which survive mail, chat and shells as they are.
 
 use crate::{
     defaults,
-    field::{Access, FIELDS, field},
+    field::{Access, field},
     notice::{Notice, NoticeKind, Parsed, quoted},
     reader::{LINK_VERSION, Reader},
     schema::Scenario,
@@ -29,22 +29,21 @@ impl Scenario {
     }
 
     /// Write a link's text: `v=1&rev=…`, then what differs from the defaults, in the order of
-    /// [`FIELDS`].
+    /// [`Scenario::entries`].
     #[must_use]
     pub fn to_link(&self) -> String {
         let defaults = defaults::v1();
         let mut link = format!("v={LINK_VERSION}&rev={}", catalog::REVISION);
-        for field in FIELDS {
-            let Some(text) = self.text(field) else { continue };
-            if Some(&text) == defaults.text(field).as_ref() {
+        for (key, text) in self.entries() {
+            let Some(text) = text.filter(|text| defaults.get(&key).as_ref() != Some(text)) else {
                 continue;
-            }
+            };
             link.push('&');
-            link.push_str(field.key);
+            link.push_str(&key);
             link.push('=');
-            match field.access {
+            match field(&key).map(|field| &field.access) {
                 // Names may be anything; all other texts are made of safe characters.
-                Access::Model | Access::Gpu => {
+                Some(Access::Model | Access::Gpu) => {
                     link.extend(form_urlencoded::byte_serialize(text.as_bytes()));
                 }
                 _ => link.push_str(&text),

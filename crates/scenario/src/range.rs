@@ -57,13 +57,56 @@ pub(crate) fn whole(field: &Field, text: &str) -> Result<Taken<u64>, String> {
     Ok((rounded as u64, vec![sentence]))
 }
 
+/// Read a share of one, and move it into limits given in per cent.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn share(text: &str, what: &str, (min, max): (f64, f64)) -> Result<Taken<f64>, String> {
+    let value = reading::real(text, Unit::Percent)?;
+    let kept = |end: f64| writing::shifted(end, -reading::shift(Unit::Percent));
+    let (end, most) = if value < kept(min) {
+        (min, "Least")
+    } else if value > kept(max) {
+        (max, "Most")
+    } else {
+        return Ok((value, Vec::new()));
+    };
+    let number = quantity::editable(end);
+    let with_unit = quantity::with_unit(&number, "%");
+    Ok((kept(end), vec![format!("{most} we simulate for {what} is {with_unit}. Using {number}.")]))
+}
+
 /// Read a plain number and move it into a range of its own.
 ///
 /// # Errors
 ///
 /// What is wrong, as a clause that names the text.
-pub(crate) fn plain(text: &str, what: &str, (min, max): (f64, f64)) -> Result<Taken<f64>, String> {
-    let value = reading::real(text, Unit::Number)?;
+pub(crate) fn plain(text: &str, what: &str, limits: (f64, f64)) -> Result<Taken<f64>, String> {
+    measured(text, Unit::Number, what, limits)
+}
+
+/// Read a time in seconds and move it into a range of its own.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn seconds(text: &str, what: &str, limits: (f64, f64)) -> Result<Taken<f64>, String> {
+    measured(text, Unit::Seconds, what, limits)
+}
+
+/// Read a number in a unit and move it into a range of its own.
+///
+/// # Errors
+///
+/// What is wrong, as a clause that names the text.
+pub(crate) fn measured(
+    text: &str,
+    unit: Unit,
+    what: &str,
+    (min, max): (f64, f64),
+) -> Result<Taken<f64>, String> {
+    let value = reading::real(text, unit)?;
     let (end, most) = if value < min {
         (min, "Least")
     } else if value > max {
@@ -72,16 +115,17 @@ pub(crate) fn plain(text: &str, what: &str, (min, max): (f64, f64)) -> Result<Ta
         return Ok((value, Vec::new()));
     };
     let number = quantity::editable(end);
-    Ok((end, vec![format!("{most} we simulate for {what} is {number}. Using {number}.")]))
+    let with_unit = match unit {
+        Unit::Seconds => quantity::with_unit(&number, "s"),
+        _ => number.clone(),
+    };
+    Ok((end, vec![format!("{most} we simulate for {what} is {with_unit}. Using {number}.")]))
 }
 
 /// “Most we simulate is 10,000 req/s. Using 10,000.”
 fn beyond(field: &Field, end: f64) -> String {
     let most = if end == field.max { "Most" } else { "Least" };
     let number = quantity::editable(end);
-    let with_unit = match field.unit {
-        "" => number.clone(),
-        unit => quantity::with_unit(&number, unit),
-    };
+    let with_unit = field.with_unit(end);
     format!("{most} we simulate is {with_unit}. Using {number}.")
 }

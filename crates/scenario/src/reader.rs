@@ -1,6 +1,7 @@
 //! What links and files have in common: keys and values, taken in one after the other.
 
 use crate::{
+    class::CLASS_PREFIX,
     defaults, field,
     notice::{Notice, NoticeKind, Parsed, quoted},
     schema::Scenario,
@@ -58,7 +59,10 @@ impl Reader {
             let message =
                 format!("“{key}” is given more than once. The last one counts: {}.", quoted(value));
             self.notices.push(Notice::new(key, value, NoticeKind::Repeated, message));
-        } else if field(key).is_some() || matches!(key, "v" | "rev") {
+        } else if field(key).is_some()
+            || key.starts_with(CLASS_PREFIX)
+            || matches!(key, "v" | "rev")
+        {
             self.seen.push(key.to_owned());
         }
     }

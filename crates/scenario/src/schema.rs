@@ -1,9 +1,9 @@
 //! What a person says.
 
 use serde::{Deserialize, Serialize};
-use sim_core::{ArrivalProcess, LengthSpec, Slo};
+use sim_core::{ArrivalProcess, LengthSpec, Slo, workload::OnOff};
 
-use crate::rules::SchedRules;
+use crate::{class::ClassSpec, profile::Profile, rules::SchedRules};
 
 /// A scenario: which model on which GPU, for what traffic, at what target.
 ///
@@ -16,14 +16,20 @@ pub struct Scenario {
     pub model: String,
     /// Catalogue slug of the GPU.
     pub gpu: String,
-    /// Requests per second at peak, over all GPUs.
+    /// Requests per second over all GPUs, where the profile is 1.
     pub rate_per_s: f64,
     /// Length of prompts, tokens.
     pub input: LengthSpec,
     /// Length of answers, tokens.
     pub output: LengthSpec,
-    /// Pattern of arrivals.
+    /// How the gaps between arrivals are distributed.
     pub arrivals: ArrivalProcess,
+    /// Bursts and lulls over them, if any.
+    pub bursts: Option<OnOff>,
+    /// How the rate changes over time.
+    pub profile: Profile,
+    /// Requests that differ from the others, in the order of their names.
+    pub classes: Vec<ClassSpec>,
     /// What counts as good enough.
     pub slo: Slo,
     /// Room wanted above the planned load, 0.25 for 25 %.
@@ -72,6 +78,12 @@ pub struct StepOverrides {
     pub fixed_s: Option<f64>,
     /// Affine: time that each sequence adds, seconds.
     pub per_item_s: Option<f64>,
+    /// Queue model: time of an iteration whatever its batch, seconds.
+    pub alpha_s: Option<f64>,
+    /// Queue model: compute time per token, seconds.
+    pub beta_s: Option<f64>,
+    /// Queue model: time to access one token of KV cache, seconds.
+    pub gamma_s: Option<f64>,
 }
 
 /// A model of the step time.
@@ -81,6 +93,8 @@ pub enum StepKind {
     Roofline,
     /// A constant and a time per sequence.
     Affine,
+    /// A constant and a request’s mean work per sequence, from the workload’s mean lengths.
+    QueueModel,
 }
 
 /// How much is simulated.

@@ -4,9 +4,12 @@ use quantity::Unit;
 use sim_core::LengthSpec;
 
 use crate::{
+    arrivals,
+    class::CLASS_PREFIX,
     field::{Access, FIELDS, Field, field},
     lengths,
     notice::{Notice, NoticeKind, quoted},
+    profile,
     range::{self, Taken},
     reading, rules,
     schema::{Scenario, StepKind},
@@ -27,6 +30,9 @@ impl Scenario {
     /// If no setting has that key or the value cannot be used. The scenario is then as before; the
     /// notice names the field, the value and the remedy.
     pub fn set(&mut self, key: &str, value: &str) -> Result<Vec<Notice>, Notice> {
+        if let Some(class) = key.trim().strip_prefix(CLASS_PREFIX) {
+            return self.set_class(class, value);
+        }
         let Some(field) = field(key.trim()) else { return Err(unknown_key(key.trim(), value)) };
         let sentences = self
             .put(field, value.trim())
@@ -39,6 +45,9 @@ impl Scenario {
     /// that the catalogue decides.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
+        if let Some(class) = key.strip_prefix(CLASS_PREFIX) {
+            return self.class_text(class);
+        }
         field(key).and_then(|field| self.text(field))
     }
 
@@ -56,10 +65,14 @@ impl Scenario {
                 LengthSpec::Fixed { tokens } => tokens as f64,
                 uniform @ LengthSpec::Uniform { .. } => uniform.mean_tokens(),
                 LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
+                LengthSpec::Empirical(quantiles) => quantiles.at(0.5),
             },
-            Access::Model | Access::Gpu | Access::Arrivals | Access::Rules | Access::StepKind => {
-                return None;
-            }
+            Access::Model
+            | Access::Gpu
+            | Access::Arrivals
+            | Access::Profile
+            | Access::Rules
+            | Access::StepKind => return None,
         };
         match reading::shift(field.quantity) {
             0 => Some(kept),
@@ -90,11 +103,12 @@ impl Scenario {
     }
 
     pub(crate) fn text(&self, field: &Field) -> Option<String> {
-        let real = |value| write_real(value, field.quantity);
+        let real = |value| writing::real(value, field.quantity);
         match &field.access {
             Access::Model => Some(self.model.clone()),
             Access::Gpu => Some(self.gpu.clone()),
-            Access::Arrivals => Some(lengths::write_arrivals(self.arrivals)),
+            Access::Arrivals => Some(arrivals::write((self.arrivals, self.bursts))),
+            Access::Profile => Some(self.profile.text()),
             Access::Rules => Some(self.rules.text()),
             Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
             Access::Length { get, .. } => Some(lengths::write_length(field, get(self))),
@@ -108,7 +122,7 @@ impl Scenario {
     /// Take a value in; returns the sentences about what was moved into range.
     fn put(&mut self, field: &Field, text: &str) -> Result<Vec<String>, Problem> {
         if text.is_empty() {
-            return Err(Problem::Value("There is no value".to_owned()));
+            return Err(Problem::Value(format!("“{}=” has no value", field.key)));
         }
         let auto = text.eq_ignore_ascii_case(AUTO);
         match &field.access {
@@ -119,7 +133,12 @@ impl Scenario {
             Access::OptionalReal { put, .. } if auto => put(self, None),
             Access::OptionalWhole { put, .. } if auto => put(self, None),
             Access::Arrivals => {
-                return Ok(self.taken(lengths::read_arrivals(field, text)?, |s, v| s.arrivals = v));
+                return Ok(self.taken(arrivals::read(field, text)?, |s, (process, bursts)| {
+                    (s.arrivals, s.bursts) = (process, bursts);
+                }));
+            }
+            Access::Profile => {
+                return Ok(self.taken(profile::read(text)?, |s, v| s.profile = v));
             }
             Access::Rules => return Ok(self.taken(rules::read(text)?, |s, v| s.rules = v)),
             Access::Length { put, .. } => {
@@ -146,9 +165,28 @@ impl Scenario {
         sentences
     }
 
+    /// A setting as a sentence shows it: “1,000 ms”, “1,024”, “gamma(0.5)”.
+    fn shown(&self, field: &Field) -> Option<String> {
+        match &field.access {
+            Access::Whole { get, .. } => Some(quantity::count(get(self))),
+            Access::OptionalWhole { get, .. } => get(self).map(quantity::count),
+            Access::Length { get, .. } => match get(self) {
+                LengthSpec::Fixed { tokens } => Some(quantity::count(tokens)),
+                _ => self.text(field),
+            },
+            Access::Real { .. } | Access::OptionalReal { .. } => {
+                self.number(field.key).map(|value| match field.quantity {
+                    Unit::Milliseconds | Unit::Seconds | Unit::Percent => field.with_unit(value),
+                    _ => quantity::editable(value),
+                })
+            }
+            _ => self.text(field),
+        }
+    }
+
     /// The notice about a value that cannot be used: field, value and remedy.
     fn invalid(&self, field: &Field, value: &str, problem: &Problem) -> Notice {
-        let kept = match self.text(field) {
+        let kept = match self.shown(field) {
             Some(current) => format!("Still using {current}."),
             None => "The setting is as it was.".to_owned(),
         };
@@ -183,11 +221,12 @@ impl StepKind {
         match self {
             Self::Roofline => "roofline",
             Self::Affine => "affine",
+            Self::QueueModel => "queue-model",
         }
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        [Self::Roofline, Self::Affine]
+        [Self::Roofline, Self::Affine, Self::QueueModel]
             .into_iter()
             .find(|kind| kind.word().eq_ignore_ascii_case(text))
             .ok_or_else(|| format!("{} is not a model of the step time", quoted(text)))
@@ -222,25 +261,13 @@ fn unknown_key(key: &str, value: &str) -> Notice {
     let keys = FIELDS.iter().map(|field| field.key);
     let message = match catalog::nearest(key, keys, 1).first() {
         Some(near) => format!("Unknown key {}; did you mean “{near}”?", quoted(key)),
+        None if key == "class" => {
+            format!("A class needs a name: class.chat={}.", crate::CLASS_EXAMPLE)
+        }
         None if key.is_empty() => {
             format!("The value {} has no key. Write for example rate=100.", quoted(value))
         }
         None => format!("Unknown key {}. It is not used.", quoted(key)),
     };
     Notice::new(key, value, NoticeKind::Unknown, message)
-}
-
-/// A real number as links write it, such that it reads back to the same bits.
-fn write_real(value: f64, unit: Unit) -> String {
-    let (written, exact) = match unit {
-        Unit::Milliseconds => (
-            format!("{}ms", writing::decimal(value, 3)),
-            format!("{}s", writing::decimal(value, 0)),
-        ),
-        // A bare number up to one is read as a share, so that up to one per cent is written as one.
-        Unit::Percent if value > 0.01 => (writing::decimal(value, 2), writing::decimal(value, 0)),
-        _ => return writing::decimal(value, 0),
-    };
-    // Of numbers with sixteen and more digits some have no decimal neighbour in the written unit.
-    if reading::real(&written, unit) == Ok(value) { written } else { exact }
 }

@@ -1,5 +1,9 @@
 //! Numbers to texts that read back to the same bits.
 
+use quantity::Unit;
+
+use crate::reading;
+
 /// The shortest decimal text of `value · 10^shift` that reads back exactly.
 pub(crate) fn decimal(value: f64, shift: i32) -> String {
     let scientific = format!("{value:e}");
@@ -27,6 +31,25 @@ pub(crate) fn decimal(value: f64, shift: i32) -> String {
     format!("{sign}{positional}")
 }
 
+/// A time in seconds with its unit: `60s`.
+pub(crate) fn seconds(value_s: f64) -> String {
+    format!("{}s", decimal(value_s, 0))
+}
+
+/// A real number as links write it, such that it reads back to the same bits.
+pub(crate) fn real(value: f64, unit: Unit) -> String {
+    let (written, exact) = match unit {
+        Unit::Milliseconds => {
+            (format!("{}ms", decimal(value, 3)), format!("{}s", decimal(value, 0)))
+        }
+        // A bare number up to one is read as a share, so that up to one per cent is written as one.
+        Unit::Percent if value > 0.01 => (decimal(value, 2), decimal(value, 0)),
+        _ => return decimal(value, 0),
+    };
+    // Of numbers with sixteen and more digits some have no decimal neighbour in the written unit.
+    if reading::real(&written, unit) == Ok(value) { written } else { exact }
+}
+
 /// The float nearest to `value · 10^shift`, by its shortest decimal text.
 pub(crate) fn shifted(value: f64, shift: i32) -> f64 {
     decimal(value, shift).parse().unwrap_or(value)
@@ -34,7 +57,7 @@ pub(crate) fn shifted(value: f64, shift: i32) -> f64 {
 
 /// Decimal gigabytes, as vendors count: “80 GB”.
 pub(crate) fn gigabytes(bytes: f64) -> String {
-    quantity::format(bytes / 1e9, quantity::Unit::Gigabytes)
+    quantity::format(bytes / 1e9, Unit::Gigabytes)
 }
 
 #[cfg(test)]

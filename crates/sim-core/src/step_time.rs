@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     float::{from_count, greater},
     setup::SetupError,
+    workload::RequestSource,
 };
 
 /// The constants of a step-time model.
@@ -39,6 +40,26 @@ pub enum StepTimeSpec {
         mfu: f64,
         /// Fixed time per step in seconds: scheduling, kernel launches.
         overhead_s: f64,
+    },
+    /// `alpha_s + n · δ` with `n` sequences in the batch, where
+    /// `δ = beta_s · (i + o) / (o + 1) + gamma_s · (i + o/2)`: the iteration of the llm-d workload
+    /// variant autoscaler (WVA, `pkg/analyzer/queueanalyzer.go`).
+    ///
+    /// `δ` is a request's own work, averaged over its one prefill and its `o` decode iterations, so
+    /// that a step costs the same whether it prefills or decodes. `i` and `o` are the mean lengths
+    /// of the workload, as in WVA, also where lengths vary: a long request costs a step no more
+    /// than a short one, it only stays for more steps. [`StepTimeSpec::for_workload`] puts them in.
+    QueueModel {
+        /// Time of an iteration whatever its batch, in seconds.
+        alpha_s: f64,
+        /// Compute time per token, in seconds.
+        beta_s: f64,
+        /// Time to access one token of KV cache, in seconds.
+        gamma_s: f64,
+        /// Mean prompt `i`, in tokens.
+        input_tokens: f64,
+        /// Mean output `o`, in tokens.
+        output_tokens: f64,
     },
 }
 
@@ -102,6 +123,26 @@ impl StepTimeSpec {
                 }
                 at_least_zero("step.overhead_s", overhead_s)
             }
+            Self::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens } => {
+                above_zero("step.alpha_s", alpha_s)?;
+                at_least_zero("step.beta_s", beta_s)?;
+                at_least_zero("step.gamma_s", gamma_s)?;
+                at_least_zero("step.input_tokens", input_tokens)?;
+                above_zero("step.output_tokens", output_tokens)
+            }
+        }
+    }
+
+    /// The same model for another workload: the queueing model takes the workload's mean lengths,
+    /// the others know no lengths.
+    #[must_use]
+    pub fn for_workload(self, source: &RequestSource) -> Self {
+        match self {
+            Self::QueueModel { alpha_s, beta_s, gamma_s, .. } => {
+                let (input_tokens, output_tokens) = source.mean_tokens();
+                Self::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens }
+            }
+            Self::Affine { .. } | Self::Roofline { .. } => self,
         }
     }
 
@@ -113,8 +154,8 @@ impl StepTimeSpec {
         greater(compute_s, memory_s) + overhead_s
     }
 
-    /// Whether arithmetic, not memory traffic, sets the pace of a step. Never for `Affine`, which
-    /// does not tell the two apart.
+    /// Whether arithmetic, not memory traffic, sets the pace of a step. Only `Roofline` tells the
+    /// two apart.
     #[must_use]
     pub fn is_compute_bound(&self, shape: &StepShape) -> bool {
         let (compute_s, memory_s, _) = self.terms(shape);
@@ -140,8 +181,18 @@ impl StepTimeSpec {
                     / bandwidth_bytes_per_s,
                 overhead_s,
             ),
+            Self::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens } => {
+                let each_s = queue_model_each_s(beta_s, gamma_s, input_tokens, output_tokens);
+                (0.0, alpha_s + shape.sequences as f64 * each_s, 0.0)
+            }
         }
     }
+}
+
+/// What one sequence adds to an iteration of the queueing model, `δ`, in seconds.
+fn queue_model_each_s(beta_s: f64, gamma_s: f64, input_tokens: f64, output_tokens: f64) -> f64 {
+    beta_s * (input_tokens + output_tokens) / (output_tokens + 1.0)
+        + gamma_s * (input_tokens + 0.5 * output_tokens)
 }
 
 /// A step-time model with its divisions done beforehand.
@@ -181,6 +232,21 @@ impl StepModel {
                 slope_s: kv_bytes_per_token / bandwidth_bytes_per_s,
                 overhead_s,
             },
+            // At a fixed batch the decode line is flat: the context is in the mean lengths.
+            StepTimeSpec::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens } => {
+                Self {
+                    flat_s_per_token: 0.0,
+                    base_s: alpha_s,
+                    base_s_per_sequence: queue_model_each_s(
+                        beta_s,
+                        gamma_s,
+                        input_tokens,
+                        output_tokens,
+                    ),
+                    slope_s: 0.0,
+                    overhead_s: 0.0,
+                }
+            }
         }
     }
 
@@ -231,6 +297,10 @@ fn out_of_domain(field: &'static str, value: f64, requirement: &'static str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        theory::IterationModel,
+        workload::{ArrivalProcess, LengthSpec},
+    };
 
     const QWEN_7B_ON_H100: StepTimeSpec = StepTimeSpec::Roofline {
         params: 7.6e9,
@@ -254,10 +324,54 @@ mod tests {
         assert!(!QWEN_7B_ON_H100.is_compute_bound(&decode));
     }
 
+    fn queue_model(input_tokens: f64, output_tokens: f64) -> StepTimeSpec {
+        StepTimeSpec::QueueModel {
+            alpha_s: 6.958e-3,
+            beta_s: 42e-6,
+            gamma_s: 23e-9,
+            input_tokens,
+            output_tokens,
+        }
+    }
+
+    #[test]
+    fn the_queue_model_is_the_iteration_of_the_theory() {
+        for (input_tokens, output_tokens) in [(0.0, 1.0), (512.0, 128.0), (8_000.5, 300.25)] {
+            let spec = queue_model(input_tokens, output_tokens);
+            assert_eq!(spec.check(), Ok(()));
+            let theory =
+                IterationModel::new(6.958e-3, 42e-6, 23e-9, input_tokens, output_tokens).unwrap();
+            for sequences in [0, 1, 7, 256] {
+                // Neither the tokens of a step nor its context matter.
+                for (tokens, context_tokens) in [(sequences, 0), (8192, 1_000_000)] {
+                    let shape = StepShape { tokens, sequences, context_tokens };
+                    let expected_s = theory.iteration_s(sequences as f64);
+                    assert!((spec.step_s(&shape) - expected_s).abs() <= 1e-15 * expected_s);
+                }
+            }
+        }
+        // By hand: 42 µs · 640 / 129 + 23 ns · 576 = 208.372 µs + 13.248 µs for each sequence.
+        let shape = StepShape { tokens: 10, sequences: 10, context_tokens: 0 };
+        let step_s = queue_model(512.0, 128.0).step_s(&shape);
+        assert!((step_s - (6.958e-3 + 10.0 * 221.620e-6)).abs() < 1e-8, "{step_s}");
+    }
+
+    #[test]
+    fn the_queue_model_takes_the_mean_lengths_of_a_workload() {
+        let source = RequestSource::Generated {
+            process: ArrivalProcess::Poisson,
+            rate_per_s: 1.0,
+            input: LengthSpec::Uniform { min_tokens: 100, max_tokens: 300 },
+            output: LengthSpec::Fixed { tokens: 50 },
+        };
+        assert_eq!(queue_model(1.0, 1.0).for_workload(&source), queue_model(200.0, 50.0));
+        assert_eq!(QWEN_7B_ON_H100.for_workload(&source), QWEN_7B_ON_H100);
+    }
+
     #[test]
     fn the_prepared_model_agrees_with_the_formula() {
         let affine = StepTimeSpec::Affine { fixed_s: 0.04, per_item_s: 0.005 };
-        for spec in [QWEN_7B_ON_H100, affine] {
+        for spec in [QWEN_7B_ON_H100, affine, queue_model(512.0, 128.0)] {
             let model = StepModel::new(&spec);
             for tokens in [0, 1, 100, 8192] {
                 for context_tokens in [0, 1, 50_000, 2_000_000] {
@@ -298,5 +412,11 @@ mod tests {
             overhead_s,
         };
         assert!(bad.check().unwrap_err().to_string().contains("step.mfu"));
+        for (bad, field) in [
+            (queue_model(f64::NAN, 1.0), "step.input_tokens"),
+            (queue_model(1.0, 0.0), "step.output_tokens"),
+        ] {
+            assert!(bad.check().unwrap_err().to_string().contains(field));
+        }
     }
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Run, Setup, Slo,
     StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle,
+    workload::{Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths},
 };
 
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
@@ -26,6 +27,15 @@ fn step_times() -> impl Strategy<Value = StepTimeSpec> {
                 overhead_s,
             }
         ),
+        (1e-4_f64..0.05, 0.0_f64..1e-4, 0.0_f64..1e-6).prop_map(|(alpha_s, beta_s, gamma_s)| {
+            StepTimeSpec::QueueModel {
+                alpha_s,
+                beta_s,
+                gamma_s,
+                input_tokens: 300.0,
+                output_tokens: 80.0,
+            }
+        }),
     ]
 }
 
@@ -60,21 +70,60 @@ fn traces() -> impl Strategy<Value = Trace> {
     })
 }
 
-fn sources() -> impl Strategy<Value = RequestSource> {
-    let process = prop_oneof![
+fn processes() -> impl Strategy<Value = ArrivalProcess> {
+    prop_oneof![
         Just(ArrivalProcess::Poisson),
         Just(ArrivalProcess::Even),
         (0.1_f64..4.0).prop_map(|shape| ArrivalProcess::Gamma { shape }),
-    ];
-    let drawn = |least: u64| {
-        prop_oneof![
-            lengths(least).prop_map(|tokens| LengthSpec::Fixed { tokens }),
-            (1.0_f64..300.0, 0.0_f64..1.5).prop_map(move |(median_tokens, sigma)| {
-                LengthSpec::LogNormal { median_tokens, sigma, min_tokens: least, max_tokens: 5_000 }
-            }),
-        ]
-    };
+    ]
+}
+
+fn drawn(least: u64) -> impl Strategy<Value = LengthSpec> {
     prop_oneof![
+        lengths(least).prop_map(|tokens| LengthSpec::Fixed { tokens }),
+        (1.0_f64..300.0, 0.0_f64..1.5).prop_map(move |(median_tokens, sigma)| {
+            LengthSpec::LogNormal { median_tokens, sigma, min_tokens: least, max_tokens: 5_000 }
+        }),
+        (lengths(least), 0_u64..400, 0_u64..4_000).prop_map(|(shortest, middle, longest)| {
+            let median = shortest + middle;
+            let points = [(0.0, shortest), (0.5, median), (1.0, median + longest)];
+            LengthSpec::Empirical(Quantiles::new(&points).expect("they rise"))
+        }),
+    ]
+}
+
+/// Classes with targets of their own, bursts, and a rate that changes.
+fn mixes() -> impl Strategy<Value = Mix> {
+    let class = (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1).prop_map(
+        |(weight, input, output, ttft_s, tpot_s)| RequestClass {
+            weight,
+            lengths: RequestLengths::Independent { input, output },
+            slo: Slo { ttft_s, tpot_s, share: 0.99 },
+            priority: 0,
+        },
+    );
+    let bursts =
+        prop::option::of(
+            (0.1_f64..5.0, 0.1_f64..5.0, 0.0_f64..1.0)
+                .prop_map(|(on_s, off_s, lull_share)| OnOff { on_s, off_s, lull_share }),
+        );
+    let profile = prop_oneof![
+        Just(RateProfile::Constant),
+        (0.0_f64..5.0, 0.1_f64..8.0).prop_map(|(at_s, factor)| RateProfile::step(at_s, factor)),
+    ];
+    let classes = prop::collection::vec(class, 1..4);
+    (processes(), 0.1_f64..200.0, bursts, profile, classes).prop_map(
+        |(process, rate_per_s, bursts, profile, classes)| Mix {
+            arrivals: Arrivals { process, rate_per_s, bursts, profile },
+            classes,
+        },
+    )
+}
+
+fn sources() -> impl Strategy<Value = RequestSource> {
+    let process = processes();
+    prop_oneof![
+        2 => mixes().prop_map(|mix| RequestSource::Mixed(Arc::new(mix))),
         3 => traces()
             .prop_map(|trace| RequestSource::Replay { trace: Arc::new(trace), speed: 1.0 }),
         2 => (process, 0.1_f64..200.0, drawn(0), drawn(1)).prop_map(

@@ -16,8 +16,8 @@ use crate::{
 const SIZE_PX: (f64, f64) = (712.0, 352.0);
 
 pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
-    let scenario = input::scenario(&args.scenario)?;
-    let recording = trace::recording(&args.trace)?;
+    let mut scenario = input::scenario(&args.scenario)?;
+    let recording = trace::recording(&args.trace, &mut scenario)?;
     let planned = plan::answer(&scenario, recording.as_ref(), Depth::Full, args.threads.count())?;
     let Planned { answer, resolved } = planned;
     let Some(mut resolved) = resolved.filter(|_| !answer.knee.is_empty()) else {
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
     };
     if let Some(recording) = &recording {
         let trace = Arc::clone(&recording.trace);
-        resolved.setup.workload.source = RequestSource::Replay { trace, speed: 1.0 };
+        let source = RequestSource::Replay { trace, speed: 1.0 };
+        resolved.setup.step_time = resolved.setup.step_time.for_workload(&source);
+        resolved.setup.workload.source = source;
     }
     let data = report::knee_data(&answer, &scenario, planner::closed_form(&resolved).curve);
     let colours = match args.theme {

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use scenario::{FIELDS, NoticeKind, Scenario};
+use scenario::{CLASS_PREFIX, NoticeKind, Scenario, field};
 
 use crate::{
     args::LinkArgs,
@@ -36,12 +36,15 @@ fn explain(link: &str) -> Result<ExitCode, Failure> {
 fn explanation(scenario: &Scenario) -> String {
     let defaults = Scenario::preset();
     let mut text = String::new();
-    for field in FIELDS {
-        let value = scenario.get(field.key);
-        let mark = if value == defaults.get(field.key) { " " } else { "*" };
+    for (key, value) in scenario.entries() {
+        let mark = if value == defaults.get(&key) { " " } else { "*" };
         let value = value.unwrap_or_else(|| "from the catalogue".to_owned());
+        let label = match key.strip_prefix(CLASS_PREFIX) {
+            Some(name) => format!("Class {name}"),
+            None => field(&key).map_or_else(String::new, |field| field.label.to_owned()),
+        };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{mark} {:<30} {value:<24} {}", field.key, field.label);
+        let _ = writeln!(text, "{mark} {key:<30} {value:<24} {label}");
     }
     text.push_str("* differs from the default\n");
     text

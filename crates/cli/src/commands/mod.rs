@@ -1,5 +1,6 @@
 //! One module per command: arguments in, text and exit code out.
 
+pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod link;
 pub(crate) mod plan;

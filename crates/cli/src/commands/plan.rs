@@ -14,8 +14,8 @@ use crate::{
 };
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let scenario = input::scenario(&args.scenario)?;
-    let recording = trace::recording(&args.trace)?;
+    let mut scenario = input::scenario(&args.scenario)?;
+    let recording = trace::recording(&args.trace, &mut scenario)?;
     let depth = if args.quick { Depth::Quick } else { Depth::Full };
     let planned = answer(&scenario, recording.as_ref(), depth, args.threads.count())?;
     let Planned { answer, resolved } = &planned;

@@ -15,8 +15,11 @@ use crate::{
 };
 
 pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
-    let scenario = input::scenario(&args.scenario)?;
-    let recording = trace::recording(&args.trace)?;
+    let mut scenario = input::scenario(&args.scenario)?;
+    let recording = trace::recording(&args.trace, &mut scenario)?;
+    if !scenario.profile.is_constant() {
+        output::note("Each rate is held throughout its runs; the rate profile is left out.");
+    }
     let points = match points(args, &scenario, recording.as_ref())? {
         Ok(points) => points,
         Err(answer) => {

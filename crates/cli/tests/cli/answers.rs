@@ -146,10 +146,12 @@ fn a_rate_is_shared_by_the_gpus() {
 fn each_command_explains_itself() {
     for command in ["plan", "sweep", "simulate", "chart", "link"] {
         let help = printed(&[command, "--help"]);
-        for part in ["Examples:", "Exit codes:", "sched.max_num_batched_tokens"] {
+        for part in ["Examples:", "Exit codes:", "sched.max_num_batched_tokens", "class.NAME"] {
             assert!(help.contains(part), "{command} --help has no {part}");
         }
     }
+    let help = printed(&["catalog", "--help"]);
+    assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{help}");
     assert!(printed(&["--help"]).contains("Exit codes:"));
     assert!(printed(&["--version"]).starts_with("headroom "));
 }

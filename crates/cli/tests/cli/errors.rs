@@ -30,6 +30,18 @@ fn settings() {
     refused(&["plan", "gpu=h1000"], &["h1000", "h100"]);
     refused(&["plan", "step.mfu=none"], &["none"]);
     refused(&["plan", "rate"], &["“rate”", "key=value"]);
+    refused(&["plan", "profile=spike(60s,3)"], &["spike(60s,3)", "how long", "Rate profile"]);
+    refused(&["plan", "profile=step(60s,500)"], &["profile=step(60s,500)", "Most", "100"]);
+    refused(&["plan", "arrivals=onoff(20s)"], &["onoff(20s)", "Arrivals"]);
+    refused(&["plan", "in=quantiles(50:700)"], &["quantiles(50:700)", "100", "Prompt"]);
+    refused(&["plan", "class.chat=in:512"], &["in:512", "share", "Class chat"]);
+    refused(&["plan", "class.chat=share:60,inn:512"], &["“inn”", "“in”"]);
+    refused(&["plan", "class.a b=share:60"], &["“a b”", "name"]);
+    refused(
+        &["plan", "class.a=share:70", "class.b=share:50"],
+        &["a 70", "b 50", "120", "class.a.share=50"],
+    );
+    refused(&["catalog", "gpus", "h9000"], &["h9000", "headroom catalog"]);
 }
 
 /// An error says nothing of what would have been used: nothing is.
@@ -56,6 +68,11 @@ fn options() {
     refused(&["sweep", "--rates", "1,-2"], &["-2", "above 0"]);
     refused(&["sweep", "--rates", "1,inf"], &["inf", "above 0"]);
     refused(&["simulate", "--trace-speed", "2"], &["--trace"]);
+    refused(&["simulate", "--trace-rate", "2"], &["--trace"]);
+    refused(
+        &["simulate", "--trace", "x", "--trace-rate", "2", "--trace-speed", "2"],
+        &["--trace-rate", "--trace-speed"],
+    );
     refused(&["simulate", "--gpus", "0"], &["--gpus"]);
     refused(&["plan", "--json", "--csv"], &["--json", "--csv"]);
     refused(&["plan", "--preset", "nothing"], &["nothing", "qwen2.5-7b-h100"]);
@@ -80,34 +97,51 @@ fn json_files() {
 
 #[test]
 fn recordings() {
-    let cases = [
-        ("", "arrival_s"),
-        ("arrival_s,input_tokens,output_tokens\n", "no request"),
-        ("arrival_s,input_tokens\n0,5\n", "output_tokens"),
-        ("1,2,3\n4,5,6\n", "arrival_s"),
-        (
-            "arrival_s,input_tokens,output_tokens\n0,5,5\nsoon,5,5\n",
-            "line 3, column arrival_s: “soon”",
-        ),
-        ("arrival_s,input_tokens,output_tokens\n-1,5,5\n", "line 2, column arrival_s: “-1”"),
-        ("arrival_s,input_tokens,output_tokens\nNaN,5,5\n", "line 2, column arrival_s: “NaN”"),
-        (
-            "arrival_s,input_tokens,output_tokens\n1,5,5\n0,5,5\n",
-            "line 3, column arrival_s: “0” is before",
-        ),
-        ("arrival_s,input_tokens,output_tokens\n0,x,5\n", "line 2, column input_tokens: “x”"),
-        ("arrival_s,input_tokens,output_tokens\n0,5.5,5\n", "line 2, column input_tokens: “5.5”"),
-        ("arrival_s,input_tokens,output_tokens\n0,5,0\n", "line 2, column output_tokens: “0”"),
-        ("arrival_s,input_tokens,output_tokens\n0,5,2000000000\n", "line 2, column output_tokens"),
-        ("arrival_s,input_tokens,output_tokens\n0,5\n", "line 2, column output_tokens: “”"),
+    const HEADER: &str = "arrival_s,input_tokens,output_tokens";
+    let cases: [(&str, &[&str]); 14] = [
+        ("", &["is empty", "header"]),
+        ("{HEADER}\n", &["no row"]),
+        ("arrival_s,input_tokens\n0,5\n", &["line 1", "output"]),
+        ("1,2,3\n4,5,6\n", &["line 1", "arrival"]),
+        ("{HEADER}\n0,5,5\nsoon,5,5\n", &["line 3", "arrival_s is “soon”", "12.5"]),
+        ("{HEADER}\n-1,5,5\n", &["line 2", "arrival_s is “-1”"]),
+        ("{HEADER}\nNaN,5,5\n", &["line 2", "arrival_s is “NaN”"]),
+        ("{HEADER}\n0,x,5\n", &["line 2", "input_tokens is “x”"]),
+        ("{HEADER}\n0,5.5,5\n", &["line 2", "input_tokens is “5.5”"]),
+        ("{HEADER}\n0,5,0\n", &["line 2", "output_tokens is 0"]),
+        ("{HEADER}\n0,5,2000000000\n", &["line 2", "output_tokens is “2000000000”"]),
+        ("{HEADER}\n0,5\n", &["line 2", "output_tokens"]),
+        ("{\"timestamp\": 5, \"input_length\": oops}\n", &["line 1", "JSON"]),
+        ("PK\u{3}\u{4}rest of an archive", &["zip", "unpack"]),
     ];
     for (index, (text, expected)) in cases.into_iter().enumerate() {
         let name = format!("bad_{index}.csv");
-        let path = file(&name, text);
-        refused(&["simulate", "--trace", &path], &[&name, expected]);
-        refused(&["plan", "--trace", &path], &[&name, expected]);
+        let path = file(&name, &text.replace("{HEADER}", HEADER));
+        let parts = [&[name.as_str()], expected].concat();
+        refused(&["simulate", "--trace", &path], &parts);
+        refused(&["plan", "--trace", &path], &parts);
     }
+    let path = file("cut.csv.gz", "");
+    std::fs::write(&path, [0x1f, 0x8b, 8, 0, 1, 2]).expect("it can be written");
+    refused(&["simulate", "--trace", &path], &["cut.csv.gz", "gzip", "again"]);
     refused(&["simulate", "--trace", env!("CARGO_TARGET_TMPDIR")], &["folder"]);
+}
+
+/// Rows that cannot be used are refused, with their number, until somebody says to leave them out.
+#[test]
+fn bad_rows_are_left_out_only_when_asked() {
+    let text = "arrival_s,input_tokens,output_tokens\n0,5,5\nsoon,5,5\n1,5,0\n2,5,5\n";
+    let path = file("some_bad.csv", text);
+    refused(
+        &["simulate", "--trace", &path],
+        &["line 3", "“soon”", "Of 4 rows 2", "--skip-bad-rows"],
+    );
+    let output = headroom(&["simulate", "--trace", &path, "--skip-bad-rows"]).assert().success();
+    let output = output.get_output();
+    let notes = String::from_utf8_lossy(&output.stderr);
+    assert!(notes.contains("note: 2 of 4 rows left out"), "{notes}");
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("2 requests sent"));
+    refused(&["simulate", "--skip-bad-rows"], &["--trace"]);
 }
 
 #[test]

@@ -2,9 +2,13 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod answers;
+mod catalog;
 mod errors;
+mod examples;
 mod files;
 mod links;
+mod recordings;
+mod traffic;
 
 use assert_cmd::Command;
 

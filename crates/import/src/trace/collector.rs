@@ -199,7 +199,7 @@ impl Collector {
         if let Some(first) = self.skipped.first() {
             notes.push(format!(
                 "{} of {} left out; the first is {} {}: {}.",
-                self.skipped_total,
+                quantity::count(self.skipped_total as u64),
                 counted(self.skipped_total + self.rows.len(), "row", "rows"),
                 self.reading.place,
                 first.line,
@@ -234,7 +234,7 @@ fn sort(rows: &mut [ImportedRequest], notes: &mut Vec<String>) {
 }
 
 fn counted(number: usize, one: &str, more: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { more })
+    quantity::counted(number as u64, one, more)
 }
 
 fn present<'a>(name: &str, field: Option<&'a str>, remedy: &str) -> Result<&'a str, String> {

@@ -69,6 +69,8 @@ pub(crate) enum Access {
     Gpu,
     /// Arrival pattern.
     Arrivals,
+    /// Rate over time.
+    Profile,
     /// Scheduling rules.
     Rules,
     /// Step-time model.
@@ -125,6 +127,13 @@ impl Field {
         }
     }
 
+    /// A value given in the field's unit, with the unit: “10,000 req/s”, “1 token”.
+    pub(crate) fn with_unit(&self, value: f64) -> String {
+        let number = quantity::editable(value);
+        let unit = if value == 1.0 { singular(self.unit) } else { self.unit };
+        if unit.is_empty() { number } else { quantity::with_unit(&number, unit) }
+    }
+
     /// Whether only whole numbers make sense.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
@@ -148,8 +157,23 @@ impl Field {
     pub const fn is_number(&self) -> bool {
         !matches!(
             self.access,
-            Access::Model | Access::Gpu | Access::Arrivals | Access::Rules | Access::StepKind
+            Access::Model
+                | Access::Gpu
+                | Access::Arrivals
+                | Access::Profile
+                | Access::Rules
+                | Access::StepKind
         )
+    }
+}
+
+/// “token” of “tokens”; other units have no plural.
+fn singular(unit: &'static str) -> &'static str {
+    match unit {
+        "tokens" | "sequences" | "requests" | "runs" | "bytes" | "parameters" => {
+            unit.trim_end_matches('s')
+        }
+        _ => unit,
     }
 }
 

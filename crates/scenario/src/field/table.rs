@@ -25,7 +25,7 @@ pub static FIELDS: &[Field] = &[
     Field {
         unit: "req/s",
         quantity: Unit::RequestsPerSecond,
-        help: "Requests that arrive per second at peak, over all GPUs.",
+        help: "Requests that arrive per second at peak, over all GPUs; with a profile, where it is 1.",
         example: "100 or 1.5k",
         min: 0.1,
         max: 10_000.0,
@@ -41,7 +41,7 @@ pub static FIELDS: &[Field] = &[
     Field {
         unit: "tokens",
         quantity: Unit::Tokens,
-        help: "Length of a prompt; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
+        help: "Length of a prompt; for a spread lognormal(median,sigma), lognormal(median,sigma,min,max), uniform(min,max) or quantiles(percentile:tokens,…) from 0 to 100.",
         example: "1024 or lognormal(512,0.9)",
         min: 0.0,
         max: 10_000_000.0,
@@ -52,7 +52,7 @@ pub static FIELDS: &[Field] = &[
     Field {
         unit: "tokens",
         quantity: Unit::Tokens,
-        help: "Length of an answer; lognormal(median,sigma) or lognormal(median,sigma,min,max) for a spread.",
+        help: "Length of an answer; for a spread lognormal(median,sigma), lognormal(median,sigma,min,max), uniform(min,max) or quantiles(percentile:tokens,…) from 0 to 100.",
         example: "256 or lognormal(200,0.7)",
         min: 1.0,
         max: 1_000_000.0,
@@ -66,13 +66,20 @@ pub static FIELDS: &[Field] = &[
         )
     },
     Field {
-        help: "Pattern of arrivals: poisson, even, or gamma(shape), where a shape below 1 is burstier than Poisson.",
-        example: "poisson, even or gamma(0.5)",
+        help: "Pattern of arrivals: poisson, even, gamma(shape), where a shape below 1 is burstier than Poisson, or onoff(burst,lull,share): bursts and lulls of these mean lengths, the rate in a lull a share of that in a burst, the mean rate as given.",
+        example: "poisson, even, gamma(0.5) or onoff(20s,60s,0.1)",
         min: 0.01,
         max: 100.0,
         choices: &["poisson", "gamma(0.5)", "even"],
         default: "poisson",
         ..word("arrivals", "Arrivals", Group::Arrivals, Access::Arrivals)
+    },
+    Field {
+        help: "How the rate changes over time, in multiples of it: constant, step(time,factor), ramp(from,to,factor), spike(time,length,factor), daily(quietest hour as a share of the busiest), daily(24 factors), or points(time:factor,…), over and over with every:period.",
+        example: "step(60s,2), ramp(0s,10min,3), spike(60s,30s,3), daily(0.3) or points(0s:1,10min:2)",
+        choices: &["constant", "spike(60s,30s,3)", "daily(0.3)"],
+        default: "constant",
+        ..word("profile", "Rate profile", Group::Arrivals, Access::Profile)
     },
     Field {
         unit: "ms",
@@ -201,9 +208,9 @@ pub static FIELDS: &[Field] = &[
         )
     },
     Field {
-        help: "Model of the step time: roofline, or affine for a constant and a time per sequence.",
-        example: "roofline or affine",
-        choices: &["roofline", "affine"],
+        help: "Model of the step time: roofline, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
+        example: "roofline, affine or queue-model",
+        choices: &["roofline", "affine", "queue-model"],
         ..word("step.kind", "Step-time model", Group::Accuracy, Access::StepKind)
     },
     Field {
@@ -332,6 +339,48 @@ pub static FIELDS: &[Field] = &[
             "Time per sequence",
             Group::Accuracy,
             OptionalReal { get: |s| s.step.per_item_s, put: |s, v| s.step.per_item_s = v },
+        )
+    },
+    Field {
+        unit: "s",
+        help: "Queue model: time of a step whatever its batch.",
+        example: "5ms or 0.005",
+        min: 1e-6,
+        max: 60.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.alpha_s",
+            "Iteration base time",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.alpha_s, put: |s, v| s.step.alpha_s = v },
+        )
+    },
+    Field {
+        unit: "s",
+        help: "Queue model: compute time per token.",
+        example: "50us or 0.00005",
+        min: 0.0,
+        max: 1.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.beta_s",
+            "Compute time per token",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.beta_s, put: |s, v| s.step.beta_s = v },
+        )
+    },
+    Field {
+        unit: "s",
+        help: "Queue model: time to access one token of KV cache.",
+        example: "50e-9",
+        min: 0.0,
+        max: 1.0,
+        quantity: Unit::Seconds,
+        ..word(
+            "step.gamma_s",
+            "KV access time per token",
+            Group::Accuracy,
+            OptionalReal { get: |s| s.step.gamma_s, put: |s, v| s.step.gamma_s = v },
         )
     },
     Field {

@@ -74,6 +74,20 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
+    /// The classes take more than all requests.
+    #[error(
+        "The shares of the classes ({shares}) add up to {}. Make them {} or less{change}.",
+        quantity::share(*taken),
+        quantity::with_unit("100", "%")
+    )]
+    Shares {
+        /// What they add up to, 1 for all.
+        taken: f64,
+        /// Each class with its share, in words.
+        shares: String,
+        /// A change that works, in words; may be empty.
+        change: String,
+    },
     /// A number is outside its domain.
     #[error("{0}")]
     Setup(#[from] sim_core::SetupError),
@@ -97,13 +111,14 @@ impl ResolveError {
 
 fn no_room(capacity_tokens: u64, needed_tokens: u64, kv_bytes: Option<f64>) -> String {
     let capacity = quantity::count(capacity_tokens);
+    let tokens = if capacity_tokens == 1 { "token" } else { "tokens" };
     let needed = quantity::count(needed_tokens);
     match kv_bytes {
         Some(bytes) => format!(
-            "Weights fit. The {} left hold {capacity} tokens of KV; one request needs {needed}.",
+            "Weights fit. The {} left hold {capacity} {tokens} of KV; one request needs {needed}.",
             quantity::memory(bytes)
         ),
-        None => format!("The KV cache holds {capacity} tokens; one request needs {needed}."),
+        None => format!("The KV cache holds {capacity} {tokens}; one request needs {needed}."),
     }
 }
 

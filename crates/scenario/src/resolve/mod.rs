@@ -4,7 +4,9 @@ mod error;
 mod ledger;
 mod memory;
 mod numbers;
+mod plain_step;
 mod remedy;
+mod traffic;
 
 use sim_core::Setup;
 
@@ -20,6 +22,8 @@ pub use remedy::Remedy;
 pub struct Resolved {
     /// What the simulator needs, at the scenario's rate on one GPU; questions put other rates in.
     pub setup: Setup,
+    /// Names of the classes of requests in the order of the set-up; none without classes.
+    pub classes: Vec<String>,
     /// Where each number comes from.
     pub ledger: Ledger,
     /// Room wanted above the planned load, 0.25 for 25 %.

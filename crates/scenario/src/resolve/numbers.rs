@@ -1,7 +1,7 @@
 //! The computation: catalogue figures, what a person typed in their place, and what follows.
 
 use catalog::{Catalog, Figure, FigureKind, Gpu, Model};
-use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload, workload::RequestSource};
+use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload};
 
 use crate::{
     field::{Access, FIELDS},
@@ -15,32 +15,34 @@ use super::{
     error::ResolveError,
     ledger::{Ledger, LedgerEntry, Provenance},
     memory::{ENGINE_SHARE, Memory, RESERVE_BYTES},
+    plain_step,
+    traffic::Traffic,
 };
 
 const ROOFLINE: &str = "the published roofline’s documented constant";
-const AFFINE: &str = "example of an affine step: 20 ms and 0.5 ms for each sequence";
-const TYPED: &str = "typed";
+pub(super) const TYPED: &str = "typed";
 
 /// Share of the peak that prefill reaches, with the band that is usual for it.
 const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
 /// Fixed time of a step, seconds.
 const OVERHEAD_S: f64 = 0.5e-3;
-/// Affine step time, seconds: the constant, and the part of each sequence.
-const FIXED_S: f64 = 20e-3;
-const PER_ITEM_S: f64 = 0.5e-3;
-/// KV cache where no GPU limits it, tokens.
-const UNLIMITED_TOKENS: u64 = 1_000_000_000_000;
 
 /// Resolve without looking for remedies.
 pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
+    let traffic = Traffic::of(scenario)?;
     let mut ledger = Ledger::default();
     let (step_time, memory, kv_capacity_tokens) = match scenario.step.kind {
-        Some(StepKind::Affine) => affine(scenario, &mut ledger),
+        Some(StepKind::Affine) => plain_step::affine(scenario, &mut ledger),
+        Some(StepKind::QueueModel) => {
+            plain_step::queue_model(scenario, &traffic.source(), &mut ledger)
+        }
         Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(&mut ledger)?,
     };
     push_settings(scenario, &mut ledger);
+    traffic.push(&mut ledger);
     let resolved = Resolved {
-        setup: setup(scenario, step_time, kv_capacity_tokens),
+        setup: setup(scenario, &traffic, step_time, kv_capacity_tokens),
+        classes: traffic.names(),
         ledger,
         headroom: scenario.headroom,
         replications: scenario.sim.replications,
@@ -54,8 +56,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
-    let needed_tokens =
-        scenario.input.longest_tokens().saturating_add(scenario.output.longest_tokens());
+    let needed_tokens = traffic.largest_tokens();
     if kv_capacity_tokens < needed_tokens {
         let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
         return Err(ResolveError::NoRoom {
@@ -69,17 +70,14 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     Ok(resolved)
 }
 
-fn setup(scenario: &Scenario, step_time: StepTimeSpec, kv_capacity_tokens: u64) -> Setup {
+fn setup(
+    scenario: &Scenario,
+    traffic: &Traffic<'_>,
+    step_time: StepTimeSpec,
+    kv_capacity_tokens: u64,
+) -> Setup {
     Setup {
-        workload: Workload {
-            source: RequestSource::Generated {
-                process: scenario.arrivals,
-                rate_per_s: scenario.rate_per_s,
-                input: scenario.input,
-                output: scenario.output,
-            },
-            requests: scenario.sim.requests,
-        },
+        workload: Workload { source: traffic.source(), requests: scenario.sim.requests },
         engine: EngineSpec {
             max_num_batched_tokens: scenario.sched.max_num_batched_tokens,
             max_num_seqs: match scenario.rules {
@@ -224,29 +222,6 @@ impl<'a> Roofline<'a> {
     }
 }
 
-fn affine(scenario: &Scenario, ledger: &mut Ledger) -> (StepTimeSpec, Memory, u64) {
-    let step = &scenario.step;
-    let fixed = assumed(("step.fixed_s", "Fixed step time", "s"), step.fixed_s, (FIXED_S, AFFINE));
-    let per_item = assumed(
-        ("step.per_item_s", "Time per sequence", "s"),
-        step.per_item_s,
-        (PER_ITEM_S, AFFINE),
-    );
-    let spec = StepTimeSpec::Affine { fixed_s: fixed.value, per_item_s: per_item.value };
-    ledger.push(fixed);
-    ledger.push(per_item);
-    let (tokens, kind, source) = match scenario.kv_capacity_tokens {
-        Some(tokens) => (tokens, Provenance::Given, TYPED),
-        None => (
-            UNLIMITED_TOKENS,
-            Provenance::Assumed,
-            "an affine step time knows no memory, so that the KV cache is larger than any load",
-        ),
-    };
-    ledger.push(capacity(tokens, kind, source));
-    (spec, Memory::default(), tokens)
-}
-
 /// What was typed, or else the catalogue's figure.
 fn named(key: &str, unit: &str, typed: Option<f64>, figure: Option<&Figure>) -> LedgerEntry {
     let label = crate::field(key).map_or(key, |field| field.label);
@@ -290,7 +265,7 @@ fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
 }
 
 /// What was typed, or else a constant with its source.
-fn assumed(
+pub(super) fn assumed(
     name: (&str, &str, &str),
     typed: Option<f64>,
     (constant, source): (f64, &str),
@@ -301,7 +276,7 @@ fn assumed(
     }
 }
 
-fn capacity(tokens: u64, kind: Provenance, source: &str) -> LedgerEntry {
+pub(super) fn capacity(tokens: u64, kind: Provenance, source: &str) -> LedgerEntry {
     LedgerEntry::new(("kv.capacity_tokens", "KV cache", "tokens"), tokens as f64, kind, source)
 }
 

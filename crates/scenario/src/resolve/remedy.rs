@@ -4,7 +4,15 @@ use catalog::{Catalog, Gpu, Model};
 use serde::{Deserialize, Serialize};
 use sim_core::LengthSpec;
 
-use crate::{context::shortened, field::field, lengths, schema::Scenario, setting::AUTO, writing};
+use crate::{
+    class::{CLASS_PREFIX, ClassSpec},
+    context::{TypedLength, shortened},
+    field::field,
+    lengths,
+    schema::Scenario,
+    setting::AUTO,
+    writing,
+};
 
 use super::{error::ResolveError, numbers};
 
@@ -84,33 +92,40 @@ fn computed_cache(scenario: &Scenario) -> Option<Remedy> {
 
 /// The longest prompt that leaves room for the answer, or the longest answer.
 fn shorter(scenario: &Scenario, capacity_tokens: u64) -> Option<Remedy> {
-    let (input, output) = (scenario.input.longest_tokens(), scenario.output.longest_tokens());
-    let prompt = capacity_tokens
-        .checked_sub(output)
-        .and_then(|longest| shorter_length(scenario, "in", scenario.input, longest));
-    prompt.or_else(|| {
-        let longest = capacity_tokens.checked_sub(input)?;
-        shorter_length(scenario, "out", scenario.output, longest)
+    scenario.lengths().iter().find_map(|typed| {
+        let others = longest_beside(scenario, &typed.key);
+        shorter_length(scenario, typed, capacity_tokens.checked_sub(others)?)
     })
 }
 
-fn within_context(scenario: &Scenario, context_tokens: u64) -> Option<Remedy> {
-    shorter_length(scenario, "in", scenario.input, context_tokens)
-        .or_else(|| shorter_length(scenario, "out", scenario.output, context_tokens))
+/// The longest answer of the requests whose prompt has that key, or the longest prompt.
+fn longest_beside(scenario: &Scenario, key: &str) -> u64 {
+    let class = key
+        .strip_prefix(CLASS_PREFIX)
+        .and_then(|rest| rest.split('.').next())
+        .and_then(|name| scenario.classes.iter().find(|class| class.name == name));
+    let own = |length: fn(&ClassSpec) -> Option<LengthSpec>| class.and_then(length);
+    let beside = if key.ends_with("in") {
+        own(|class| class.output).unwrap_or(scenario.output)
+    } else {
+        own(|class| class.input).unwrap_or(scenario.input)
+    };
+    beside.longest_tokens()
 }
 
-fn shorter_length(
-    scenario: &Scenario,
-    key: &str,
-    length: LengthSpec,
-    longest: u64,
-) -> Option<Remedy> {
-    if longest == 0 || length.longest_tokens() <= longest {
+fn within_context(scenario: &Scenario, context_tokens: u64) -> Option<Remedy> {
+    scenario.lengths().iter().find_map(|typed| shorter_length(scenario, typed, context_tokens))
+}
+
+fn shorter_length(scenario: &Scenario, typed: &TypedLength, longest: u64) -> Option<Remedy> {
+    if longest == 0 || typed.length.longest_tokens() <= longest {
         return None;
     }
-    let value = lengths::write_length(field(key)?, shortened(length, longest));
-    let effect = format!("at most {} tokens", quantity::editable(longest as f64));
-    tried(scenario, key, &value, effect)
+    let field = field(if typed.key.ends_with("in") { "in" } else { "out" })?;
+    let value = lengths::write_length(field, shortened(typed.length, longest));
+    let noun = if longest == 1 { "token" } else { "tokens" };
+    let effect = format!("at most {} {noun}", quantity::count(longest));
+    tried(scenario, &typed.key, &value, effect)
 }
 
 /// The model of the same family, or else of any, that takes the length with the least weights.

@@ -51,6 +51,13 @@ fn the_golden_links_use_every_key() {
             .any(|(_, columns)| columns[1].split('&').any(|piece| piece.starts_with(&written)));
         assert!(used, "no golden link sets {}", field.key);
     }
+    for part in ["share", "in", "out", "ttft", "tpot", "priority"] {
+        let used = golden().any(|(_, columns)| {
+            let mut pieces = columns[1].split('&').filter(|piece| piece.starts_with("class."));
+            pieces.any(|piece| piece.contains(&format!("{part}:")))
+        });
+        assert!(used, "no golden link sets {part} of a class");
+    }
 }
 
 #[test]
@@ -68,7 +75,9 @@ fn links_hold_no_character_that_copying_harms() {
     let mut scenario = Scenario::preset();
     for (key, value) in [
         ("in", "lognormal(512,0.9)"),
-        ("arrivals", "gamma(0.5)"),
+        ("arrivals", "onoff(20s,60s,0.1,gamma(0.5))"),
+        ("profile", "points(0s:1,10min:2,every:1h)"),
+        ("class.chat", "share:60%,in:quantiles(0:5,100:900),ttft:500ms,priority:-1"),
         ("share", "99.9%"),
         ("headroom", "0.5%"),
         ("ttft", "1.5s"),
@@ -79,7 +88,7 @@ fn links_hold_no_character_that_copying_harms() {
     let link = scenario.to_link();
     assert!(link.contains("in=lognormal(512,0.9)"), "{link}");
     assert!(link.contains("share=99.9&"), "{link}");
-    let safe = |c: char| c.is_ascii_alphanumeric() || "=&.,()-_".contains(c);
+    let safe = |c: char| c.is_ascii_alphanumeric() || "=&.,:()-_".contains(c);
     assert!(link.chars().all(safe), "{link}");
 }
 

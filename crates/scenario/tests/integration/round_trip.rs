@@ -2,9 +2,13 @@
 
 use proptest::prelude::*;
 use scenario::{
-    Direction, FIELDS, Scenario, Sched, SchedRules, Sim, Step, StepKind, StepOverrides, field,
+    ClassSpec, Direction, FIELDS, Profile, Scenario, Sched, SchedRules, Sim, Step, StepKind,
+    StepOverrides, field,
 };
-use sim_core::{ArrivalProcess, LengthSpec, Slo};
+use sim_core::{
+    ArrivalProcess, LengthSpec, Slo,
+    workload::{OnOff, Quantiles, RatePoint},
+};
 
 fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
     prop_oneof![
@@ -19,7 +23,86 @@ fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
                 max_tokens: a.max(b),
             }
         }),
+        quantiles(min, max),
     ]
+}
+
+/// Rising lengths at rising shares of any number of digits.
+fn quantiles(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
+    let inner = prop::collection::btree_map(1u32..99_999, 1e-9..9e-6, 0..11);
+    let tokens = prop::collection::vec(min..=max, 12);
+    (inner, tokens).prop_map(|(inner, mut tokens)| {
+        tokens.sort_unstable();
+        let shares = inner.into_iter().map(|(share, more)| f64::from(share) / 1e5 + more);
+        let shares: Vec<f64> = [0.0].into_iter().chain(shares).chain([1.0]).collect();
+        let apart = shares.windows(2).all(|pair| pair[1] - pair[0] >= 1e-5);
+        let shares = if apart { shares } else { vec![0.0, 1.0] };
+        let points: Vec<(f64, u64)> = shares.into_iter().zip(tokens).collect();
+        LengthSpec::Empirical(Quantiles::new(&points).expect("they rise"))
+    })
+}
+
+fn bursts() -> impl Strategy<Value = Option<OnOff>> {
+    let of = |(on_s, off_s, lull_share)| OnOff { on_s, off_s, lull_share };
+    prop::option::of((0.1..86_400.0, 0.1..86_400.0, 0.0..1.0).prop_map(of))
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let time = || 0.0..2_678_400.0;
+    let factor = || 0.001..100.0;
+    let points = prop::collection::vec((time(), factor()), 1..48).prop_map(|mut points| {
+        points.sort_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
+        points.into_iter().map(|(time_s, factor)| RatePoint { time_s, factor }).collect()
+    });
+    let cycle = (prop::collection::vec((0.0..6000.0, 0.01..100.0), 1..20), 6000.0..100_000.0);
+    prop_oneof![
+        3 => Just(Profile::Constant),
+        1 => (time(), factor()).prop_map(|(at_s, factor)| Profile::Step { at_s, factor }),
+        1 => (time(), time(), factor()).prop_map(|(a, b, factor)| {
+            let (from_s, to_s) = if a < b { (a, b) } else { (b, a) };
+            Profile::Ramp { from_s, to_s, factor }
+        }),
+        1 => (time(), time(), 0.0..100.0)
+            .prop_map(|(at_s, length_s, factor)| Profile::Spike { at_s, length_s, factor }),
+        1 => (0.01..1.0, 0u8..24).prop_map(|(trough, hour)| Profile::Day {
+            trough,
+            peak_hour: f64::from(hour),
+        }),
+        1 => prop::collection::vec(0.01..100.0, 24).prop_map(|factors| Profile::Hours {
+            factors: factors.try_into().expect("24 hours"),
+        }),
+        1 => points.prop_map(|points| Profile::Points { points, every_s: None }),
+        1 => cycle.prop_map(|(mut points, every_s)| {
+            points.sort_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
+            points[0].0 = 0.0;
+            let points =
+                points.into_iter().map(|(time_s, factor)| RatePoint { time_s, factor }).collect();
+            Profile::Points { points, every_s: Some(every_s) }
+        }),
+    ]
+}
+
+/// Up to sixteen classes, in the order of their names.
+fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
+    use prop::option::of;
+    let class = (
+        0.0001..1.0,
+        of(length(0, 131_072)),
+        of(length(1, 131_072)),
+        of(0.001..600.0),
+        of(0.0001..60.0),
+        of(-1000..=1000),
+    );
+    prop::collection::btree_map("[a-z0-9_-]{1,24}", class, 0..=16).prop_map(|classes| {
+        let number = classes.len() as f64;
+        let spec = |(name, (share, input, output, ttft_s, tpot_s, priority))| {
+            // Half of them leave something over; a share stays above the least that is simulated.
+            let share: f64 = share / number;
+            let share = if share < 0.0001 { 0.0001 } else { share };
+            ClassSpec { name, share, input, output, ttft_s, tpot_s, priority }
+        };
+        classes.into_iter().filter(|(name, _)| name != "rest").map(spec).collect()
+    })
 }
 
 fn arrivals() -> impl Strategy<Value = ArrivalProcess> {
@@ -32,26 +115,37 @@ fn arrivals() -> impl Strategy<Value = ArrivalProcess> {
 
 fn overrides() -> impl Strategy<Value = StepOverrides> {
     let some = |range: std::ops::Range<f64>| prop::option::of(range);
-    let kind = prop::option::of(prop_oneof![Just(StepKind::Roofline), Just(StepKind::Affine)]);
+    let kind = prop::option::of(prop_oneof![
+        Just(StepKind::Roofline),
+        Just(StepKind::Affine),
+        Just(StepKind::QueueModel),
+    ]);
     (
         (kind, some(1e3..1e15), some(1e3..1e15), some(1.0..1e9), some(1e9..1e18)),
         (some(1e6..1e16), some(0.01..1.0), some(0.0..10.0), some(0.0..60.0), some(0.0..60.0)),
+        (some(1e-6..60.0), some(0.0..1.0), some(0.0..1.0)),
     )
-        .prop_map(|((kind, params, weight_bytes, kv_bytes_per_token, peak_flops), rest)| {
-            let (bandwidth, mfu, overhead_s, fixed_s, per_item_s) = rest;
-            StepOverrides {
-                kind,
-                params,
-                weight_bytes,
-                kv_bytes_per_token,
-                peak_flops,
-                bandwidth,
-                mfu,
-                overhead_s,
-                fixed_s,
-                per_item_s,
-            }
-        })
+        .prop_map(
+            |((kind, params, weight_bytes, kv_bytes_per_token, peak_flops), rest, queue)| {
+                let (alpha_s, beta_s, gamma_s) = queue;
+                let (bandwidth, mfu, overhead_s, fixed_s, per_item_s) = rest;
+                StepOverrides {
+                    kind,
+                    params,
+                    weight_bytes,
+                    kv_bytes_per_token,
+                    peak_flops,
+                    bandwidth,
+                    mfu,
+                    overhead_s,
+                    fixed_s,
+                    per_item_s,
+                    alpha_s,
+                    beta_s,
+                    gamma_s,
+                }
+            },
+        )
 }
 
 fn rules() -> impl Strategy<Value = SchedRules> {
@@ -74,8 +168,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         (1u64..=1_048_576, 1u64..=65_536, prop::option::of(1u64..=1_000_000_000_000), rules()),
         overrides(),
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
+        (bursts(), profile(), classes()),
     )
-        .prop_map(move |(traffic, target, engine, step, sim)| {
+        .prop_map(move |(traffic, target, engine, step, sim, over_time)| {
+            let (bursts, profile, classes) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
             let (ttft_s, tpot_s, share, headroom) = target;
             let (max_num_batched_tokens, max_num_seqs, kv_capacity_tokens, rules) = engine;
@@ -87,6 +183,9 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 input,
                 output,
                 arrivals,
+                bursts,
+                profile,
+                classes,
                 slo: Slo { ttft_s, tpot_s, share },
                 headroom,
                 sched: Sched { max_num_batched_tokens, max_num_seqs },
@@ -100,11 +199,16 @@ fn valid() -> impl Strategy<Value = Scenario> {
 
 /// Texts that look like settings, for a fair chance of reaching the deeper branches.
 fn almost() -> impl Strategy<Value = String> {
-    let key = (0..FIELDS.len()).prop_map(|index| FIELDS[index].key);
+    let key = prop_oneof![
+        4 => (0..FIELDS.len()).prop_map(|index| FIELDS[index].key.to_owned()),
+        1 => "class\\.[a-c]{0,2}(\\.(share|in|out|ttft|tpot|priority|x))?",
+    ];
     let value = prop_oneof![
         any::<String>(),
         "[-+]?[0-9.,eE]{0,9} ?(ms|s|%|k|M|GB|tokens|req/s)?",
         "(lognormal|uniform|gamma|dynamic|fixed)\\([-0-9.,eE ]{0,20}\\)?",
+        "(quantiles|onoff|step|ramp|spike|daily|points)\\(([0-9.]{1,4}(s|min|h)?[:,]){0,6}[0-9]{1,3}\\)?",
+        "((share|in|out|ttft|tpot|priority):[-0-9a-z.(:%]{0,12}[,)]?){0,4}",
         any::<f64>().prop_map(|value| value.to_string()),
     ];
     (key, value).prop_map(|(key, value)| format!("{key}={value}"))
@@ -132,9 +236,10 @@ proptest! {
     #[test]
     fn single_settings_give_every_scenario_back(scenario in valid()) {
         let mut copy = Scenario::preset();
-        for field in FIELDS {
-            if let Some(text) = scenario.get(field.key) {
-                prop_assert_eq!(copy.set(field.key, &text), Ok(vec![]));
+        for (key, text) in scenario.entries() {
+            if let Some(text) = text {
+                prop_assert_eq!(scenario.get(&key), Some(text.clone()));
+                prop_assert_eq!(copy.set(&key, &text), Ok(vec![]));
             }
         }
         prop_assert_eq!(copy, scenario);

@@ -132,7 +132,8 @@ impl<'a> Batcher<'a> {
             least_s_per_token: 0.0,
         };
         let Keep { precision, requests: keep_requests } = keep;
-        let recorder = Recorder::new(setup.slo, bounds, requests.total(), precision, keep_requests);
+        let recorder = Recorder::new(setup.slo, bounds, requests.total(), precision, keep_requests)
+            .judging(&setup.workload);
         Self {
             setup,
             model,

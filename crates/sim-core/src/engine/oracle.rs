@@ -29,7 +29,8 @@ pub(super) fn reference_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, Setu
     let requests: Vec<Request> = Requests::new(&setup.workload, setup.seed).collect();
     let bounds = EngineBounds::new(&setup.engine, &StepModel::new(&setup.step_time));
     let total = requests.len() as u64;
-    let mut recorder = Recorder::new(setup.slo, bounds, total, keep.precision, keep.requests);
+    let mut recorder = Recorder::new(setup.slo, bounds, total, keep.precision, keep.requests)
+        .judging(&setup.workload);
     let mut coming = requests.into_iter().peekable();
     let (mut waiting, mut running) = (VecDeque::new(), Vec::new());
     let mut now_s = 0.0;

@@ -83,7 +83,8 @@ impl ReferenceSimulation {
             requests.total(),
             keep.precision,
             keep.requests,
-        );
+        )
+        .judging(&setup.workload);
         let mut simulation = Self {
             engine: setup.engine,
             model,

@@ -1,6 +1,10 @@
 //! Turns events into the measures of a run.
 
-use crate::{engine::EngineBounds, setup::Slo, workload::Request};
+use crate::{
+    engine::EngineBounds,
+    setup::Slo,
+    workload::{Request, RequestSource, Workload},
+};
 
 use super::{
     distribution::{Distribution, Precision, ValueRun},
@@ -40,6 +44,8 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     run: Run,
+    /// The target of each class; empty where all requests have the run's.
+    class_slos: Vec<Slo>,
     precision: Precision,
     tenth: u64,
     nine_tenths: u64,
@@ -89,7 +95,17 @@ impl Recorder {
             requests: keep_requests.then(Vec::new),
         };
         let tenth = (total / 10).max(1);
-        Self { run, precision, tenth, nine_tenths: (total * 9 / 10).max(tenth) }
+        let nine_tenths = (total * 9 / 10).max(tenth);
+        Self { run, class_slos: Vec::new(), precision, tenth, nine_tenths }
+    }
+
+    /// Judge each request by the target of its own class, where the workload has classes.
+    #[must_use]
+    pub fn judging(mut self, workload: &Workload) -> Self {
+        if let RequestSource::Mixed(mix) = &workload.source {
+            self.class_slos = mix.classes.iter().map(|class| class.slo).collect();
+        }
+        self
     }
 
     /// A request was sent.
@@ -170,7 +186,8 @@ impl Recorder {
                 (finished.finish_s - finished.first_token_s) / (request.output_tokens - 1) as f64;
             run.tpot.record(tpot_s);
         }
-        run.slo_met += u64::from(run.slo.is_met(ttft_s, tpot_s));
+        let slo = self.class_slos.get(request.class as usize).unwrap_or(&run.slo);
+        run.slo_met += u64::from(slo.is_met(ttft_s, tpot_s));
         if run.completed == self.tenth {
             run.settled_s.0 = finished.finish_s;
         }

@@ -44,7 +44,7 @@ pub struct StepTimes {
 /// What happened in one run. Times in seconds, rates per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The target that goodput was measured against.
+    /// The target that goodput was measured against; a class of the workload has its own.
     pub slo: Slo,
     /// The limits the run was held to.
     pub bounds: EngineBounds,

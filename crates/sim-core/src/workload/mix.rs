@@ -12,7 +12,7 @@ use super::{ArrivalProcess, INPUT_FIELDS, LengthSpec, OUTPUT_FIELDS, RateProfile
 pub const MAX_CLASSES: usize = 64;
 
 /// Classes of requests that share one stream of arrivals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mix {
     /// When requests are sent.
     pub arrivals: Arrivals,
@@ -77,7 +77,7 @@ impl OnOff {
 }
 
 /// One kind of request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestClass {
     /// How often it comes, relative to the others.
     pub weight: f64,
@@ -90,7 +90,7 @@ pub struct RequestClass {
 }
 
 /// Prompt and output lengths of a class.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RequestLengths {
     /// Drawn independently.
     Independent {

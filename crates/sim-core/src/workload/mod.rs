@@ -3,6 +3,7 @@
 mod arrival_clock;
 mod mix;
 mod profile;
+mod quantiles;
 mod requests;
 mod trace;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use mix::{Arrivals, LengthPair, MAX_CLASSES, Mix, OnOff, RequestClass, RequestLengths};
 pub use profile::{RatePoint, RateProfile};
+pub use quantiles::{MAX_QUANTILES, Quantiles};
 pub use requests::{Request, Requests};
 pub use trace::{Trace, TraceRow};
 
@@ -95,15 +97,18 @@ pub enum LengthSpec {
         /// Longest.
         max_tokens: u64,
     },
+    /// By quantiles, as measured: straight lines in between, rounded to whole tokens.
+    Empirical(Quantiles),
 }
 
 impl LengthSpec {
     /// The longest length that can be drawn, in tokens.
     #[must_use]
-    pub const fn longest_tokens(&self) -> u64 {
-        match *self {
-            Self::Fixed { tokens } => tokens,
-            Self::Uniform { max_tokens, .. } | Self::LogNormal { max_tokens, .. } => max_tokens,
+    pub fn longest_tokens(&self) -> u64 {
+        match self {
+            Self::Fixed { tokens } => *tokens,
+            Self::Uniform { max_tokens, .. } | Self::LogNormal { max_tokens, .. } => *max_tokens,
+            Self::Empirical(quantiles) => quantiles.bounds_tokens().1,
         }
     }
 
@@ -121,6 +126,7 @@ impl LengthSpec {
                     max_tokens as f64,
                 )
             }
+            Self::Empirical(quantiles) => quantiles.mean_tokens(),
         }
     }
 
@@ -153,6 +159,16 @@ impl LengthSpec {
                 }
                 (min_tokens, max_tokens)
             }
+            Self::Empirical(quantiles) => {
+                if !quantiles.is_sound() {
+                    return Err(out_of_domain(
+                        names.quantiles,
+                        quantiles.points().count() as f64,
+                        "2 to 12 points from 0 to 1, in rising order",
+                    ));
+                }
+                quantiles.bounds_tokens()
+            }
         };
         if shortest < least {
             return Err(out_of_domain(names.shortest, shortest as f64, "1 token or more"));
@@ -170,6 +186,7 @@ struct LengthFields {
     sigma: &'static str,
     shortest: &'static str,
     longest: &'static str,
+    quantiles: &'static str,
 }
 
 const INPUT_FIELDS: LengthFields = LengthFields {
@@ -177,6 +194,7 @@ const INPUT_FIELDS: LengthFields = LengthFields {
     sigma: "workload.input.sigma",
     shortest: "workload.input.min_tokens",
     longest: "workload.input.max_tokens",
+    quantiles: "workload.input.quantiles",
 };
 
 const OUTPUT_FIELDS: LengthFields = LengthFields {
@@ -184,7 +202,20 @@ const OUTPUT_FIELDS: LengthFields = LengthFields {
     sigma: "workload.output.sigma",
     shortest: "workload.output.min_tokens",
     longest: "workload.output.max_tokens",
+    quantiles: "workload.output.quantiles",
 };
+
+impl RequestSource {
+    /// Mean prompt and mean output over all requests, in tokens.
+    #[must_use]
+    pub fn mean_tokens(&self) -> (f64, f64) {
+        match self {
+            Self::Generated { input, output, .. } => (input.mean_tokens(), output.mean_tokens()),
+            Self::Mixed(mix) => mix.mean_tokens(),
+            Self::Replay { trace, .. } => trace.mean_tokens(),
+        }
+    }
+}
 
 impl Workload {
     /// Check every number.

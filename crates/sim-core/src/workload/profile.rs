@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setup::SetupError;
+use crate::{float::greater, setup::SetupError};
 
 /// The mean rate over time, as a multiple of the workload's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
@@ -67,6 +67,17 @@ impl RateProfile {
         Self::Periodic {
             points: hourly.iter().enumerate().map(point).collect(),
             period_s: 86_400.0,
+        }
+    }
+
+    /// The largest multiple of the workload's rate that ever holds.
+    #[must_use]
+    pub fn peak_factor(&self) -> f64 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Piecewise { points } | Self::Periodic { points, .. } => {
+                points.iter().map(|point| point.factor).fold(0.0, greater)
+            }
         }
     }
 
@@ -249,6 +260,15 @@ mod tests {
         let spike = RateProfile::spike(5.0, 2.0, 10.0);
         assert!((time_s(&spike, 15.0) - 6.0).abs() < 1e-12);
         assert!((time_s(&spike, 26.0) - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_peak_is_the_largest_factor() {
+        assert_eq!(RateProfile::Constant.peak_factor(), 1.0);
+        assert_eq!(RateProfile::step(10.0, 4.0).peak_factor(), 4.0);
+        // Before the step the rate is the larger one.
+        assert_eq!(RateProfile::step(10.0, 0.5).peak_factor(), 1.0);
+        assert_eq!(RateProfile::daily(&[0.25; 24]).peak_factor(), 0.25);
     }
 
     #[test]

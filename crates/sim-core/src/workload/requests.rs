@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::random::{Purpose, Stream, split_mix};
 
 use super::{
-    LengthPair, LengthSpec, Mix, RequestClass, RequestLengths, RequestSource, Trace, Workload,
-    arrival_clock::ArrivalClock,
+    LengthPair, LengthSpec, Mix, Quantiles, RequestClass, RequestLengths, RequestSource, Trace,
+    Workload, arrival_clock::ArrivalClock,
 };
 
 /// One request as its user sends it.
@@ -154,6 +154,7 @@ enum Lengths {
     Fixed(u64),
     Uniform { min_tokens: u64, max_tokens: u64, stream: Stream },
     LogNormal { log_median: f64, sigma: f64, min_tokens: u64, max_tokens: u64, stream: Stream },
+    Empirical { quantiles: Quantiles, stream: Stream },
 }
 
 impl Lengths {
@@ -172,6 +173,9 @@ impl Lengths {
                     stream: Stream::new(seed, purpose),
                 }
             }
+            LengthSpec::Empirical(quantiles) => {
+                Self::Empirical { quantiles, stream: Stream::new(seed, purpose) }
+            }
         }
     }
 
@@ -187,6 +191,9 @@ impl Lengths {
                 let length = libm::exp(*log_median + *sigma * stream.normal());
                 // A float beyond the range of u64 saturates, then the bounds hold it.
                 (libm::round(length) as u64).clamp(*min_tokens, *max_tokens)
+            }
+            Self::Empirical { quantiles, stream } => {
+                libm::round(quantiles.at(stream.uniform())) as u64
             }
         }
     }
@@ -292,6 +299,27 @@ mod tests {
             // Four standard deviations of the burstiest: 10 · 4 · √(2 / 20,000).
             assert!((rate - 10.0).abs() < 0.4, "{process:?}: {rate}");
         }
+    }
+
+    #[test]
+    fn drawn_lengths_have_the_quantiles_that_were_given() {
+        let points = [(0.0, 10), (0.5, 100), (0.9, 500), (1.0, 2_000)];
+        let quantiles = Quantiles::new(&points).unwrap();
+        let output = LengthSpec::Empirical(quantiles);
+        let mut lengths: Vec<u64> = Requests::new(&generated(ArrivalProcess::Even, 1.0, output), 3)
+            .map(|request| request.output_tokens)
+            .collect();
+        lengths.sort_unstable();
+        let number = lengths.len() as f64;
+        let mean = lengths.iter().sum::<u64>() as f64 / number;
+        // The standard deviation is about 370 tokens; four standard errors of the mean.
+        assert!((mean - quantiles.mean_tokens()).abs() < 4.0 * 370.0 / number.sqrt(), "{mean}");
+        for (share, tokens) in [(0.5, 100.0), (0.7, 300.0), (0.9, 500.0)] {
+            let within = lengths.iter().filter(|&&length| length as f64 <= tokens).count();
+            // Four standard deviations of a count, and a token of rounding.
+            assert!((within as f64 / number - share).abs() < 0.018, "{share}: {within}");
+        }
+        assert!(lengths[0] >= 10 && lengths[lengths.len() - 1] <= 2_000);
     }
 
     #[test]

@@ -141,7 +141,8 @@ impl Simulation {
                 total,
                 keep.precision,
                 keep.requests,
-            ),
+            )
+            .judging(&setup.workload),
             counts: VllmCounts::default(),
         };
         simulation.pull_next();

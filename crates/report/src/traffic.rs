@@ -1,0 +1,66 @@
+//! What is said of traffic that is more than one kind of request at a steady rate.
+
+use planner::PlanAnswer;
+use scenario::{ClassSpec, REST, Scenario};
+use sim_core::Slo;
+
+use crate::words;
+
+/// Bursts that a run should see before its numbers stand for more than the bursts it happened on.
+const ENOUGH_BURSTS: f64 = 20.0;
+
+/// Shares closer to all than this are all.
+const ROUNDING: f64 = 1e-9;
+
+/// That the fleet is sized for the peak of a rate that changes.
+pub(crate) fn peak(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
+    let factor = scenario.peak_factor();
+    (!scenario.profile.is_constant())
+        .then(|| words::peak(answer.rate_per_s, scenario.rate_per_s, factor))
+}
+
+/// Which target each class is held to.
+pub(crate) fn classes(scenario: &Scenario) -> Option<String> {
+    if scenario.classes.is_empty() {
+        return None;
+    }
+    let left = 1.0 - scenario.classes.iter().map(|class| class.share).sum::<f64>();
+    let named =
+        |name: &str, share: f64, slo: Slo| words::class(name, share, slo.ttft_s, slo.tpot_s);
+    let mut kinds: Vec<String> = scenario
+        .classes
+        .iter()
+        .map(|class| named(&class.name, class.share, target_of(scenario, class)))
+        .collect();
+    if left > ROUNDING {
+        kinds.push(named(REST, left, scenario.slo));
+    }
+    Some(words::classes(&kinds))
+}
+
+/// That the runs are short beside the bursts.
+pub(crate) fn few_bursts(
+    answer: &PlanAnswer,
+    scenario: &Scenario,
+    capacity_per_s: f64,
+) -> Option<String> {
+    let bursts = scenario.bursts?;
+    let cycle_s = bursts.on_s + bursts.off_s;
+    let seen = answer.requests as f64 / capacity_per_s / cycle_s;
+    let wanted = ENOUGH_BURSTS * cycle_s * capacity_per_s;
+    (seen < ENOUGH_BURSTS).then(|| words::few_bursts(answer.requests, seen, wanted))
+}
+
+/// The target of a class, or of all requests.
+pub(crate) fn target(scenario: &Scenario, class: Option<&str>) -> Slo {
+    let found = scenario.classes.iter().find(|spec| Some(spec.name.as_str()) == class);
+    found.map_or(scenario.slo, |class| target_of(scenario, class))
+}
+
+fn target_of(scenario: &Scenario, class: &ClassSpec) -> Slo {
+    Slo {
+        ttft_s: class.ttft_s.unwrap_or(scenario.slo.ttft_s),
+        tpot_s: class.tpot_s.unwrap_or(scenario.slo.tpot_s),
+        share: scenario.slo.share,
+    }
+}

@@ -1,0 +1,280 @@
+//! Who sends what: classes, bursts and a rate that changes, in numbers.
+
+use std::sync::Arc;
+
+use quantity::editable;
+use sim_core::{
+    ArrivalProcess, LengthSpec, RequestSource, Slo,
+    workload::{Arrivals, Mix, OnOff, RequestClass, RequestLengths},
+};
+
+use crate::{
+    class::{CLASS_PREFIX, ClassSpec, REST},
+    schema::Scenario,
+};
+
+use super::{
+    error::ResolveError,
+    ledger::{Ledger, LedgerEntry, Provenance},
+};
+
+const TYPED: &str = "typed";
+const AS_FOR_ALL: &str = "as for the scenario";
+
+/// Shares closer to all than this are all: three thirds of a rounded third.
+const ROUNDING: f64 = 1e-9;
+
+/// The requests of a scenario by class. Without classes there is one member, which has no name.
+pub(super) struct Traffic<'a> {
+    scenario: &'a Scenario,
+    members: Vec<Member<'a>>,
+}
+
+/// One class, or what the classes leave over.
+struct Member<'a> {
+    /// What was typed; absent for what is left over.
+    spec: Option<&'a ClassSpec>,
+    share: f64,
+    input: LengthSpec,
+    output: LengthSpec,
+    slo: Slo,
+}
+
+impl<'a> Traffic<'a> {
+    /// Sort the requests of a scenario.
+    ///
+    /// # Errors
+    ///
+    /// If the classes take more than all requests.
+    pub(super) fn of(scenario: &'a Scenario) -> Result<Self, ResolveError> {
+        let taken: f64 = scenario.classes.iter().map(|class| class.share).sum();
+        if taken > 1.0 + ROUNDING {
+            return Err(too_much(scenario, taken));
+        }
+        let left = 1.0 - taken;
+        let rest = Member {
+            spec: None,
+            share: left,
+            input: scenario.input,
+            output: scenario.output,
+            slo: scenario.slo,
+        };
+        let class = |spec: &'a ClassSpec| Member {
+            spec: Some(spec),
+            share: spec.share,
+            input: spec.input.unwrap_or(scenario.input),
+            output: spec.output.unwrap_or(scenario.output),
+            slo: Slo {
+                ttft_s: spec.ttft_s.unwrap_or(scenario.slo.ttft_s),
+                tpot_s: spec.tpot_s.unwrap_or(scenario.slo.tpot_s),
+                share: scenario.slo.share,
+            },
+        };
+        // What is left over comes first: it draws as it would alone.
+        let rest = (left > ROUNDING).then_some(rest);
+        let members = rest.into_iter().chain(scenario.classes.iter().map(class)).collect();
+        Ok(Self { scenario, members })
+    }
+
+    /// Names of the classes in the order of the simulator; none without classes.
+    pub(super) fn names(&self) -> Vec<String> {
+        if self.scenario.classes.is_empty() {
+            return Vec::new();
+        }
+        self.members.iter().map(|member| member.name().to_owned()).collect()
+    }
+
+    /// Tokens that the largest request needs.
+    pub(super) fn largest_tokens(&self) -> u64 {
+        let tokens = |member: &Member<'_>| {
+            member.input.longest_tokens().saturating_add(member.output.longest_tokens())
+        };
+        self.members.iter().map(tokens).max().unwrap_or(0)
+    }
+
+    /// What the simulator draws from.
+    pub(super) fn source(&self) -> RequestSource {
+        let scenario = self.scenario;
+        let is_plain = scenario.classes.is_empty()
+            && scenario.bursts.is_none()
+            && scenario.profile.is_constant();
+        if is_plain {
+            return RequestSource::Generated {
+                process: scenario.arrivals,
+                rate_per_s: scenario.rate_per_s,
+                input: scenario.input,
+                output: scenario.output,
+            };
+        }
+        RequestSource::Mixed(Arc::new(Mix {
+            arrivals: Arrivals {
+                process: scenario.arrivals,
+                rate_per_s: scenario.rate_per_s,
+                bursts: scenario.bursts,
+                profile: scenario.profile.to_rate_profile(),
+            },
+            classes: self.members.iter().map(Member::class).collect(),
+        }))
+    }
+
+    /// Say of each number where it comes from.
+    pub(super) fn push(&self, ledger: &mut Ledger) {
+        self.push_arrivals(ledger);
+        self.push_profile(ledger);
+        if self.scenario.classes.is_empty() {
+            return;
+        }
+        self.members.iter().for_each(|member| self.push_member(member, ledger));
+        let (input, output) = self.source().mean_tokens();
+        for (key, label, mean, is_prompt) in
+            [("in.mean", "Mean prompt", input, true), ("out.mean", "Mean answer", output, false)]
+        {
+            let parts: Vec<String> = self
+                .members
+                .iter()
+                .map(|member| {
+                    let length = if is_prompt { member.input } else { member.output };
+                    format!("{} × {}", percent(member.share), editable(length.mean_tokens()))
+                })
+                .collect();
+            let entry = LedgerEntry::new(
+                (key, label, "tokens"),
+                mean,
+                Provenance::Derived,
+                "mean over the classes",
+            );
+            ledger.push(entry.with_formula(parts.join(" + ")));
+        }
+    }
+
+    fn push_arrivals(&self, ledger: &mut Ledger) {
+        let given = |name, value| LedgerEntry::new(name, value, Provenance::Given, TYPED);
+        if let ArrivalProcess::Gamma { shape } = self.scenario.arrivals {
+            ledger.push(given(("arrivals.shape", "Shape of the gaps", ""), shape));
+        }
+        let Some(bursts @ OnOff { on_s, off_s, lull_share }) = self.scenario.bursts else { return };
+        ledger.push(given(("arrivals.on_s", "Mean length of a burst", "s"), on_s));
+        ledger.push(given(("arrivals.off_s", "Mean length of a lull", "s"), off_s));
+        ledger.push(given(("arrivals.lull_share", "Lull rate over burst rate", ""), lull_share));
+        let (burst, _) = bursts.factors();
+        let (on, off, lull) = (editable(on_s), editable(off_s), editable(lull_share));
+        let entry = LedgerEntry::new(
+            ("arrivals.burst_factor", "Burst rate over mean rate", ""),
+            burst,
+            Provenance::Derived,
+            "such that the mean rate is as given",
+        );
+        ledger.push(entry.with_formula(format!("({on} + {off}) ÷ ({on} + {off} × {lull})")));
+    }
+
+    fn push_profile(&self, ledger: &mut Ledger) {
+        if self.scenario.profile.is_constant() {
+            return;
+        }
+        let (rate_per_s, peak) = (self.scenario.rate_per_s, self.scenario.peak_factor());
+        let entry = LedgerEntry::new(
+            ("rate.peak", "Peak request rate", "req/s"),
+            rate_per_s * peak,
+            Provenance::Derived,
+            "the largest factor of the rate profile; plans size for it",
+        );
+        ledger.push(entry.with_formula(format!("{} × {}", editable(rate_per_s), editable(peak))));
+    }
+
+    fn push_member(&self, member: &Member<'_>, ledger: &mut Ledger) {
+        let key = |part: &str| format!("{CLASS_PREFIX}{}.{part}", member.name());
+        let label = |part: &str| format!("Class {}, {part}", member.name());
+        let number = |length: LengthSpec| length.mean_tokens();
+        let spec = member.spec;
+        let is_typed = |typed: bool| {
+            if typed { (Provenance::Given, TYPED) } else { (Provenance::Assumed, AS_FOR_ALL) }
+        };
+        let share = LedgerEntry::new(
+            (&key("share"), &label("share"), "%"),
+            100.0 * member.share,
+            if spec.is_some() { Provenance::Given } else { Provenance::Derived },
+            if spec.is_some() { TYPED } else { "what the classes leave over" },
+        );
+        ledger.push(match spec {
+            Some(_) => share,
+            None => share.with_formula(format!("100 − {}", self.taken().join(" − "))),
+        });
+        for (part, name, unit, value, typed) in [
+            ("in", "mean prompt", "tokens", number(member.input), spec.map(|s| s.input.is_some())),
+            (
+                "out",
+                "mean answer",
+                "tokens",
+                number(member.output),
+                spec.map(|s| s.output.is_some()),
+            ),
+            ("ttft", "TTFT at most", "s", member.slo.ttft_s, spec.map(|s| s.ttft_s.is_some())),
+            ("tpot", "TPOT at most", "s", member.slo.tpot_s, spec.map(|s| s.tpot_s.is_some())),
+        ] {
+            let (kind, source) = is_typed(typed == Some(true));
+            ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
+        }
+        if let Some(priority) = spec.and_then(|spec| spec.priority) {
+            let source = "typed; scheduling rules without priorities serve in order of arrival";
+            let name = (&*key("priority"), &*label("priority"), "");
+            ledger.push(LedgerEntry::new(name, f64::from(priority), Provenance::Given, source));
+        }
+    }
+
+    fn taken(&self) -> Vec<String> {
+        self.scenario.classes.iter().map(|class| editable(100.0 * class.share)).collect()
+    }
+}
+
+impl Scenario {
+    /// The largest multiple of the rate that the profile ever asks for.
+    #[must_use]
+    pub fn peak_factor(&self) -> f64 {
+        self.profile.to_rate_profile().peak_factor()
+    }
+
+    /// Requests per second at the peak of the profile, over all GPUs.
+    #[must_use]
+    pub fn peak_rate_per_s(&self) -> f64 {
+        self.rate_per_s * self.peak_factor()
+    }
+}
+
+impl Member<'_> {
+    fn name(&self) -> &str {
+        self.spec.map_or(REST, |spec| spec.name.as_str())
+    }
+
+    fn class(&self) -> RequestClass {
+        RequestClass {
+            weight: self.share,
+            lengths: RequestLengths::Independent { input: self.input, output: self.output },
+            slo: self.slo,
+            priority: self.spec.and_then(|spec| spec.priority).unwrap_or(0),
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    quantity::with_unit(&editable(100.0 * share), "%")
+}
+
+/// The classes take more than all requests: the largest one is to give way.
+fn too_much(scenario: &Scenario, taken: f64) -> ResolveError {
+    let by_share = |a: &&ClassSpec, b: &&ClassSpec| a.share.total_cmp(&b.share);
+    let largest = scenario.classes.iter().max_by(by_share);
+    let change = largest.and_then(|class| {
+        let others = taken - class.share;
+        let name = &class.name;
+        (others < 0.99).then(|| {
+            format!(", for example {CLASS_PREFIX}{name}.share={}", editable(100.0 * (1.0 - others)))
+        })
+    });
+    let shares = scenario
+        .classes
+        .iter()
+        .map(|class| format!("{} {}", class.name, percent(class.share)))
+        .collect::<Vec<_>>()
+        .join(", ");
+    ResolveError::Shares { taken, shares, change: change.unwrap_or_default() }
+}
