@@ -231,13 +231,16 @@ fn sigma(length: LengthSpec) -> f64 {
             (relative * relative / 12.0).sqrt()
         }
         LengthSpec::LogNormal { sigma, .. } => sigma,
+        LengthSpec::Empirical(_) => 1.0,
     }
 }
 
 /// A length with another spread, as links write it.
 fn spread(length: LengthSpec, sigma: f64) -> String {
     let median = match length {
-        LengthSpec::Fixed { .. } | LengthSpec::Uniform { .. } => length.mean_tokens(),
+        LengthSpec::Fixed { .. } | LengthSpec::Uniform { .. } | LengthSpec::Empirical(_) => {
+            length.mean_tokens()
+        }
         LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
     };
     if sigma > 0.0 { format!("lognormal({median},{sigma})") } else { format!("{}", median.round()) }

@@ -86,8 +86,6 @@ fn trunk(workspace: &Workspace, staging: &Path, build_id: &str) -> Result<()> {
 fn compiler_flags(workspace: &Workspace) -> Result<String> {
     let mut flags = setup::remap_folders()?;
     flags.push(format!("--remap-path-prefix={}=/headroom", workspace.root().display()));
-    // Leptos then gives all views one type, instead of each its own: the page is a tenth smaller.
-    flags.push("--cfg=erase_components".to_owned());
     Ok(flags.join("\u{1f}"))
 }
 

@@ -182,7 +182,7 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
         Verdict::TooLong { sentence, remedies, .. } => {
             no_answer(strings::NO_ANSWER, sentence.clone(), &changes(remedies))
         }
-        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } => {
+        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies, .. } => {
             let slo = answered.scenario.slo;
             let text =
                 strings::out_of_reach((*ttft_floor_s, slo.ttft_s), (*tpot_floor_s, slo.tpot_s));
