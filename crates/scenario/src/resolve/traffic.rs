@@ -11,6 +11,7 @@ use sim_core::{
 use crate::{
     class::{CLASS_PREFIX, ClassSpec, REST},
     schema::Scenario,
+    writing,
 };
 
 use super::{
@@ -208,8 +209,20 @@ impl<'a> Traffic<'a> {
                 number(member.output),
                 spec.map(|s| s.output.is_some()),
             ),
-            ("ttft", "TTFT at most", "s", member.slo.ttft_s, spec.map(|s| s.ttft_s.is_some())),
-            ("tpot", "TPOT at most", "s", member.slo.tpot_s, spec.map(|s| s.tpot_s.is_some())),
+            (
+                "ttft",
+                "TTFT at most",
+                "ms",
+                writing::shifted(member.slo.ttft_s, 3),
+                spec.map(|s| s.ttft_s.is_some()),
+            ),
+            (
+                "tpot",
+                "TPOT at most",
+                "ms",
+                writing::shifted(member.slo.tpot_s, 3),
+                spec.map(|s| s.tpot_s.is_some()),
+            ),
         ] {
             let (kind, source) = is_typed(typed == Some(true));
             ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
