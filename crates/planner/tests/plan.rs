@@ -166,7 +166,7 @@ fn odd_workloads_are_answered() {
         &[("step.kind", "affine"), ("step.fixed_s", "0.02"), ("step.per_item_s", "0.0005")],
         &[("sim.requests", "1")],
         &[("arrivals", "onoff(1s,9s,0)"), ("sim.requests", "500")],
-        &[("class.a", "share:0.01,in:100000"), ("class.b", "share:99.99")],
+        &[("class.a", "share:0.01%,in:100000"), ("class.b", "share:99.99")],
         &[("in", "quantiles(0:0,50:900,100:9000)"), ("class.a", "share:30,out:uniform(1,900)")],
         &[("step.kind", "queue-model"), ("profile", "ramp(0s,1min,2)")],
         &[("ttft", "60s"), ("tpot", "500ms")],
