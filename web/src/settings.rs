@@ -231,17 +231,20 @@ fn sigma(length: LengthSpec) -> f64 {
             (relative * relative / 12.0).sqrt()
         }
         LengthSpec::LogNormal { sigma, .. } => sigma,
-        LengthSpec::Empirical(_) => 1.0,
+        // Two thirds of a lognormal lie within one sigma, for small sigmas as much either way.
+        LengthSpec::Empirical(quantiles) if quantiles.at(0.5) > 0.0 => {
+            (quantiles.at(0.84) - quantiles.at(0.16)) / (2.0 * quantiles.at(0.5))
+        }
+        LengthSpec::Empirical(_) => 0.0,
     }
 }
 
 /// A length with another spread, as links write it.
 fn spread(length: LengthSpec, sigma: f64) -> String {
     let median = match length {
-        LengthSpec::Fixed { .. } | LengthSpec::Uniform { .. } | LengthSpec::Empirical(_) => {
-            length.mean_tokens()
-        }
+        LengthSpec::Fixed { .. } | LengthSpec::Uniform { .. } => length.mean_tokens(),
         LengthSpec::LogNormal { median_tokens, .. } => median_tokens,
+        LengthSpec::Empirical(quantiles) => quantiles.at(0.5),
     };
     if sigma > 0.0 { format!("lognormal({median},{sigma})") } else { format!("{}", median.round()) }
 }

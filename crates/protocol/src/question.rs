@@ -10,6 +10,7 @@ use sim_core::{
 };
 
 /// Requests that a scenario can ask for: all drawn from distributions.
+#[allow(clippy::large_enum_variant, reason = "there is one in a question, which is boxed")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Traffic {
     /// One kind of request at a steady rate.

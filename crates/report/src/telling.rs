@@ -165,7 +165,7 @@ fn out_of_reach(
     class: Option<&str>,
     (ttft_floor_s, tpot_floor_s): (f64, f64),
 ) -> String {
-    let slo = traffic::target(scenario, class);
+    let slo = scenario.target(class);
     let sentence = if ttft_floor_s > slo.ttft_s {
         words::ttft_out_of_reach(slo.ttft_s, ttft_floor_s)
     } else if tpot_floor_s > slo.tpot_s {

@@ -135,12 +135,15 @@ pub(crate) fn of_class(class: &str, sentence: &str) -> String {
 
 /// That a rate which changes over time is planned for at its peak.
 pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
+    let product = if factor == 1.0 {
+        String::new()
+    } else {
+        format!(" ({} × {})", number(factor), rate(rate_per_s))
+    };
     format!(
-        "The rate changes over time: this is sized for its peak, {} ({} × {}), as if it stayed \
+        "The rate changes over time: this is sized for its peak, {}{product}, as if it stayed \
          there; what a GPU sustains is measured at a steady rate.",
-        rate(peak_per_s),
-        number(factor),
-        rate(rate_per_s)
+        rate(peak_per_s)
     )
 }
 

@@ -32,6 +32,10 @@ pub struct Workload {
 }
 
 /// Where requests come from.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one in a set-up; lengths by quantiles stay plain values"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestSource {
     /// Drawn from distributions.

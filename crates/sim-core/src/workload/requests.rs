@@ -154,7 +154,8 @@ enum Lengths {
     Fixed(u64),
     Uniform { min_tokens: u64, max_tokens: u64, stream: Stream },
     LogNormal { log_median: f64, sigma: f64, min_tokens: u64, max_tokens: u64, stream: Stream },
-    Empirical { quantiles: Quantiles, stream: Stream },
+    // Boxed: the other lengths are a third of its size.
+    Empirical { quantiles: Box<Quantiles>, stream: Stream },
 }
 
 impl Lengths {
@@ -174,7 +175,8 @@ impl Lengths {
                 }
             }
             LengthSpec::Empirical(quantiles) => {
-                Self::Empirical { quantiles, stream: Stream::new(seed, purpose) }
+                let stream = Stream::new(seed, purpose);
+                Self::Empirical { quantiles: Box::new(quantiles), stream }
             }
         }
     }

@@ -182,8 +182,8 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
         Verdict::TooLong { sentence, remedies, .. } => {
             no_answer(strings::NO_ANSWER, sentence.clone(), &changes(remedies))
         }
-        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies, .. } => {
-            let slo = answered.scenario.slo;
+        Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
+            let slo = answered.scenario.target(class.as_deref());
             let text =
                 strings::out_of_reach((*ttft_floor_s, slo.ttft_s), (*tpot_floor_s, slo.tpot_s));
             no_answer(strings::OUT_OF_REACH, text, &changes(remedies))
@@ -195,14 +195,14 @@ fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
     let Answered { scenario, answer, .. } = answered;
     let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
     let gpu = names::gpu_short(&scenario.gpu);
-    let asked = rate(scenario.rate_per_s);
+    let asked = rate(scenario.peak_rate_per_s());
     let is_close = low != high && answered.complete;
     let gauge = gauge(fleet.with_headroom, answer, fleet.carried_per_s);
     let right = Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false };
     let capacity = answer.capacity_per_s.unwrap_or(exactly(gauge.each_per_s));
     let (hero, headline, qualifier, qualifier_short, beneath) = if is_close {
         let text = strings::close_call(
-            scenario.rate_per_s,
+            scenario.peak_rate_per_s(),
             scenario.headroom,
             (low, high),
             (capacity.low, capacity.high),
@@ -254,7 +254,7 @@ fn pill_of(answered: &Answered, is_close: bool, now: &Activity) -> Pill {
 fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
     let scenario = &resolution.scenario;
     let gpu = names::gpu_short(&scenario.gpu);
-    let asked = rate(scenario.rate_per_s);
+    let asked = rate(scenario.peak_rate_per_s());
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
     let gpus = form.and_then(|form| form.gpus);
     let each = form.map_or(0.0, |form| form.capacity_per_s);
@@ -266,8 +266,11 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         _ => Pill { tone: "accent", icon: None, text: String::new() },
     };
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
-    let gauge =
-        Gauge { gpus: gpus.unwrap_or(1), asked_per_s: scenario.rate_per_s, each_per_s: each };
+    let gauge = Gauge {
+        gpus: gpus.unwrap_or(1),
+        asked_per_s: scenario.peak_rate_per_s(),
+        each_per_s: each,
+    };
     let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
     Card {
         size: size_of(&hero),
