@@ -142,45 +142,53 @@ impl VllmSimulation {
     }
 
     /// Keep account of who waits, and of what is lost and found.
+    #[inline]
     fn note(&mut self) {
-        let now_s = self.now_s;
-        let news = std::mem::take(self.composer.news_mut());
-        for &(id, cached_tokens) in &news.admitted {
-            let journey = self.composer.journey(id);
-            self.counts.cached_tokens += cached_tokens;
-            self.counts.recomputed_tokens += journey.lost_tokens().saturating_sub(cached_tokens);
+        let Self { composer, recorder, counts, .. } = self;
+        for index in 0..composer.news().admitted.len() {
+            let (id, cached_tokens) = composer.news().admitted[index];
+            let journey = composer.journey(id);
+            counts.cached_tokens += cached_tokens;
+            counts.recomputed_tokens += journey.lost_tokens().saturating_sub(cached_tokens);
             // An arrival may be seen a rounding error early.
-            self.recorder.admitted(greater(0.0, now_s - journey.times.waits_since_s));
+            recorder.admitted(greater(0.0, self.now_s - journey.times.waits_since_s));
         }
+        if !composer.news().preempted.is_empty() || !composer.news().interrupted.is_empty() {
+            self.note_losses();
+        }
+    }
+
+    #[cold]
+    fn note_losses(&mut self) {
+        let news = self.composer.news();
+        let (interrupted, preempted) = (news.interrupted.clone(), news.preempted.clone());
         if self.has_pending {
-            self.interrupted.extend_from_slice(&news.interrupted);
+            self.interrupted.extend_from_slice(&interrupted);
         } else {
-            for &id in &news.interrupted {
-                self.composer.journey_mut(id).times.last_token_s = now_s;
+            for id in interrupted {
+                self.composer.journey_mut(id).times.last_token_s = self.now_s;
             }
         }
-        for &id in &news.preempted {
+        for id in preempted {
             self.counts.preemptions += 1;
-            self.composer.journey_mut(id).times.waits_since_s = now_s;
+            self.composer.journey_mut(id).times.waits_since_s = self.now_s;
         }
-        *self.composer.news_mut() = news;
     }
 
     /// Synchronous: take the step just composed, and as many more as change nothing.
+    #[inline]
     fn take_and_repeat(&mut self) {
-        let most = 1 + self.composer.steady_steps(&self.composed);
-        let mut jump = self.jump(&self.composed, most);
-        if most > 1
+        let more = self.composer.steady_steps(&self.composed);
+        let mut jump = self.jump(&self.composed, 1 + more);
+        if more > 0
             && let Some(arrival_s) = self.heeded_arrival_s()
         {
             jump.stop_at_arrival(self.now_s, arrival_s);
         }
-        let mut step = std::mem::take(&mut self.composed);
-        self.begin(&step);
-        self.composer.repeat(jump.steps - 1, &mut step);
-        self.take(&jump, step.decoding);
-        self.complete(&step);
-        self.composed = step;
+        self.begin_composed();
+        self.composer.repeat(jump.steps - 1, &mut self.composed);
+        self.take(&jump, self.composed.decoding);
+        self.complete_composed();
     }
 
     /// Asynchronous: take the step on its way, and all but the last of those that are like the one
@@ -191,14 +199,13 @@ impl VllmSimulation {
         if self.has_pending {
             self.take_pending();
         }
-        let mut step = std::mem::take(&mut self.composed);
         if more > 0 {
-            let jump = self.jump(&step, more);
-            self.begin(&step);
-            self.composer.repeat(jump.steps, &mut step);
-            self.take(&jump, step.decoding);
+            let jump = self.jump(&self.composed, more);
+            self.begin_composed();
+            self.composer.repeat(jump.steps, &mut self.composed);
+            self.take(&jump, self.composed.decoding);
         }
-        self.composed = std::mem::replace(&mut self.pending, step);
+        std::mem::swap(&mut self.composed, &mut self.pending);
         self.has_pending = true;
     }
 
@@ -226,13 +233,14 @@ impl VllmSimulation {
     }
 
     fn take_pending(&mut self) {
-        let step = std::mem::take(&mut self.pending);
+        // It takes the place of the one just composed while it is at work.
+        std::mem::swap(&mut self.composed, &mut self.pending);
         self.has_pending = false;
-        let jump = self.jump(&step, 1);
-        self.begin(&step);
-        self.take(&jump, step.decoding);
-        self.complete(&step);
-        self.pending = step;
+        let jump = self.jump(&self.composed, 1);
+        self.begin_composed();
+        self.take(&jump, self.composed.decoding);
+        self.complete_composed();
+        std::mem::swap(&mut self.composed, &mut self.pending);
     }
 
     /// `step` and as many more as change nothing, `most` in all, on one branch of the step time.
@@ -242,10 +250,10 @@ impl VllmSimulation {
         Jump::along(&lines, step.context_tokens, step.tokens, most)
     }
 
-    /// A step begins.
+    /// The step composed last begins.
     #[inline]
-    fn begin(&mut self, step: &Step) {
-        for &id in &step.new {
+    fn begin_composed(&mut self) {
+        for &id in &self.composed.new {
             self.composer.journey_mut(id).times.start_s = self.now_s;
         }
     }
@@ -270,42 +278,44 @@ impl VllmSimulation {
         });
     }
 
-    /// The outputs of a step come back.
+    /// The outputs of the step composed last come back.
     #[inline]
-    fn complete(&mut self, step: &Step) {
+    fn complete_composed(&mut self) {
+        let Self { composer, composed, recorder, .. } = self;
         let now_s = self.now_s;
-        for &id in &step.fresh {
-            let times = &mut self.composer.journey_mut(id).times;
+        for &id in &composed.fresh {
+            let times = &mut composer.journey_mut(id).times;
             if times.first_token_s.is_nan() {
                 times.first_token_s = now_s;
             } else {
-                self.recorder.gap(now_s - times.last_token_s);
+                recorder.gap(now_s - times.last_token_s);
             }
             times.last_token_s = now_s;
         }
         for id in self.interrupted.drain(..) {
-            self.composer.journey_mut(id).times.last_token_s = now_s;
+            composer.journey_mut(id).times.last_token_s = now_s;
         }
-        for &id in &step.ending {
-            self.end(id);
+        for &id in &composed.ending {
+            end(composer, recorder, id, now_s);
         }
     }
+}
 
-    /// A request got its last token.
-    fn end(&mut self, id: u32) {
-        let journey = self.composer.journey(id);
-        let times = journey.times;
-        if journey.state() == State::Leaving {
-            self.recorder.admitted(greater(0.0, self.now_s - times.waits_since_s));
-        }
-        let mut request = journey.request;
-        request.output_tokens = journey.output_tokens();
-        self.recorder.finished(&Finished {
-            request,
-            start_s: times.start_s,
-            first_token_s: times.first_token_s,
-            finish_s: self.now_s,
-        });
-        self.composer.end(id);
+/// A request got its last token.
+#[inline]
+fn end(composer: &mut Composer, recorder: &mut Recorder, id: u32, now_s: f64) {
+    let journey = composer.journey(id);
+    let times = journey.times;
+    if journey.state() == State::Leaving {
+        recorder.admitted(greater(0.0, now_s - times.waits_since_s));
     }
+    let mut request = journey.request;
+    request.output_tokens = journey.output_tokens();
+    recorder.finished(&Finished {
+        request,
+        start_s: times.start_s,
+        first_token_s: times.first_token_s,
+        finish_s: now_s,
+    });
+    composer.end(id);
 }

@@ -53,7 +53,7 @@ impl Composer {
         }
         self.running.push(id);
         if self.spec.policy == Policy::Priority {
-            self.ranks.insert((self.rank(&request), id));
+            self.ranks.insert(self.rank(&request), id);
         }
         self.news.admitted.push((id, cached_tokens));
         draft.has_prompt |= missing_tokens > 1;
@@ -77,7 +77,7 @@ impl Composer {
         // A found block that nobody holds is free until now, so it counts as taken.
         let revived = self.memory.free_among(&self.found);
         let watermark = if self.running.len() == 0 { 0 } else { self.watermark_blocks };
-        let lacks = |tokens| self.spec.blocks_for(tokens).saturating_sub(held);
+        let lacks = |tokens| self.blocks.holding(tokens).saturating_sub(held);
         let whole = if self.spec.scheduler_reserve_full_isl { known_tokens } else { tokens };
         if lacks(whole) + revived + watermark > self.memory.free() {
             return false;

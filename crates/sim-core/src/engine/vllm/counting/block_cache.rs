@@ -4,11 +4,12 @@
 //! shared beginnings of prompts, and what a preempted request left behind. All others, free or
 //! held, are just counted, so that finishing and decoding cost the same as without a cache.
 
-use std::collections::BTreeMap;
-
-use crate::engine::vllm::{
-    content::{BlockKey, Keys},
-    spec::VllmSpec,
+use crate::{
+    engine::vllm::{
+        content::{BlockKey, Keys},
+        spec::VllmSpec,
+    },
+    random::split_mix,
 };
 
 /// A link of the free list, or a followed block that is held.
@@ -24,35 +25,44 @@ enum Content {
 struct Node {
     content: Content,
     holders: u32,
+    /// Neighbours in the free list.
     previous: u32,
     next: u32,
+    /// The next followed block in the same bucket, published later.
+    later: u32,
 }
 
-/// Both ends of the free list.
+impl Node {
+    const fn new(content: Content, holders: u32) -> Self {
+        Self { content, holders, previous: END, next: END, later: END }
+    }
+}
+
+/// Both ends of the free list, and the end of every bucket.
 const END: u32 = 0;
 
-/// Blocks with the same content, the oldest first: it is the one that is found.
-type Copies = Vec<u32>;
+/// Most buckets; a bucket holds a few blocks where there are more.
+const MOST_BUCKETS: u64 = 1 << 16;
 
 /// The followed blocks, and the order in which free blocks are reused.
 #[derive(Clone, Debug)]
 pub(super) struct BlockCache {
     nodes: Vec<Node>,
     vacant: Vec<u32>,
-    shared: BTreeMap<u64, Vec<Copies>>,
-    others: BTreeMap<BlockKey, Copies>,
+    /// Followed blocks by a hash of their content. Of blocks with the same content, which two
+    /// requests may compute before either could find it with the other, the oldest is found.
+    buckets: Vec<u32>,
     reuses_unhashed_first: bool,
 }
 
 impl BlockCache {
     /// Every usable block is free and empty.
     pub(super) fn new(spec: &VllmSpec) -> Self {
-        let end = Node { content: Content::Lost(0), holders: 0, previous: END, next: END };
+        let buckets = spec.usable_blocks().next_power_of_two().min(MOST_BUCKETS);
         let mut cache = Self {
-            nodes: vec![end],
+            nodes: vec![Node::new(Content::Lost(0), 0)],
             vacant: Vec::new(),
-            shared: BTreeMap::new(),
-            others: BTreeMap::new(),
+            buckets: vec![END; buckets as usize],
             reuses_unhashed_first: spec.version.reuses_unhashed_first(),
         };
         cache.put_lost(spec.usable_blocks());
@@ -74,7 +84,7 @@ impl BlockCache {
                 Content::Lost(count) => blocks -= count,
                 Content::Found(key) => {
                     blocks -= 1;
-                    self.forget(key, first);
+                    self.forget(&key, first);
                 }
             }
             self.unlink(first);
@@ -89,13 +99,24 @@ impl BlockCache {
     }
 
     fn find_one(&self, key: &BlockKey) -> Option<u32> {
-        let copies = match key {
-            BlockKey::Shared { group, position } => {
-                self.shared.get(group)?.get(*position as usize)?
+        let mut block = self.buckets[self.bucket(key)];
+        while block != END {
+            let node = &self.nodes[block as usize];
+            if matches!(&node.content, Content::Found(held) if held == key) {
+                return Some(block);
             }
-            other => self.others.get(other)?,
+            block = node.later;
+        }
+        None
+    }
+
+    fn bucket(&self, key: &BlockKey) -> usize {
+        let hash = match *key {
+            BlockKey::Shared { group, position } => split_mix(group ^ split_mix(position)),
+            BlockKey::Named(name) => split_mix(name),
+            BlockKey::Own { request, position } => split_mix(request ^ position.rotate_left(40)),
         };
-        copies.first().copied()
+        (hash & (self.buckets.len() as u64 - 1)) as usize
     }
 
     /// How many of these blocks are free.
@@ -115,19 +136,23 @@ impl BlockCache {
 
     /// Follow a held block from now on.
     pub(super) fn publish(&mut self, key: BlockKey) -> u32 {
-        let node = Node { content: Content::Found(key), holders: 1, previous: END, next: END };
-        let block = self.insert(node);
-        match key {
-            BlockKey::Shared { group, position } => {
-                let positions = self.shared.entry(group).or_default();
-                if positions.len() <= position as usize {
-                    positions.resize(position as usize + 1, Copies::new());
-                }
-                positions[position as usize].push(block);
-            }
-            other => self.others.entry(other).or_default().push(block),
+        let block = self.insert(Node::new(Content::Found(key), 1));
+        let bucket = self.bucket(&key);
+        match self.last_before(bucket, END) {
+            END => self.buckets[bucket] = block,
+            last => self.nodes[last as usize].later = block,
         }
         block
+    }
+
+    /// The block that stands before `block` in a bucket; `END` if it is the first.
+    fn last_before(&self, bucket: usize, block: u32) -> u32 {
+        let (mut last, mut next) = (END, self.buckets[bucket]);
+        while next != block {
+            last = next;
+            next = self.nodes[next as usize].later;
+        }
+        last
     }
 
     /// Blocks that cannot be found become free before or after all others.
@@ -161,23 +186,12 @@ impl BlockCache {
         self.link(block, END);
     }
 
-    fn forget(&mut self, key: BlockKey, block: u32) {
-        match key {
-            BlockKey::Shared { group, position } => {
-                if let Some(copies) =
-                    self.shared.get_mut(&group).and_then(|list| list.get_mut(position as usize))
-                {
-                    copies.retain(|&copy| copy != block);
-                }
-            }
-            other => {
-                if let Some(copies) = self.others.get_mut(&other) {
-                    copies.retain(|&copy| copy != block);
-                    if copies.is_empty() {
-                        self.others.remove(&other);
-                    }
-                }
-            }
+    fn forget(&mut self, key: &BlockKey, block: u32) {
+        let bucket = self.bucket(key);
+        let later = self.nodes[block as usize].later;
+        match self.last_before(bucket, block) {
+            END => self.buckets[bucket] = later,
+            last => self.nodes[last as usize].later = later,
         }
     }
 
@@ -193,8 +207,7 @@ impl BlockCache {
     }
 
     fn link_before(&mut self, blocks: u64, after: u32) {
-        let content = Content::Lost(blocks);
-        let node = self.insert(Node { content, holders: 0, previous: END, next: END });
+        let node = self.insert(Node::new(Content::Lost(blocks), 0));
         self.link(node, after);
     }
 

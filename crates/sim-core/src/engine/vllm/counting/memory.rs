@@ -35,6 +35,7 @@ impl Memory {
     }
 
     /// Take `blocks` of the free blocks; there must be as many.
+    #[inline]
     pub(super) fn take(&mut self, blocks: u64) {
         self.free -= blocks;
         if let Some(cache) = &mut self.cache {
@@ -73,6 +74,7 @@ impl Memory {
     }
 
     /// Take back all blocks of a request that has ended.
+    #[inline]
     pub(super) fn release(&mut self, held: Held, table: &mut Vec<u32>) {
         if self.cache.is_none() {
             self.free += held.blocks;

@@ -10,7 +10,8 @@
 //! - **Asynchronous scheduling** composes a step while the last one runs. A request whose last
 //!   token is on its way keeps its slot and its blocks for one more step ([`State::Ending`]); all
 //!   else is as in a synchronous engine, as every token is expected before it comes.
-//! - **Priority** keeps who waits and who runs in ordered trees: O(log n) a change.
+//! - **Priority** keeps who waits in a heap, and who runs in a sorted list of at most as many as
+//!   there are slots.
 //! - **Prefix caching** follows only blocks that somebody may find again, one by one, which costs a
 //!   request its shared blocks once when it is admitted and once when it ends, and a preempted
 //!   request all its blocks ([`block_cache`]).
@@ -29,18 +30,18 @@
 
 mod admission;
 mod block_cache;
+mod block_math;
 mod in_order;
 mod journey;
 mod memory;
 mod preemption;
+mod ranks;
 mod residues;
 mod running_list;
 mod steps;
 #[cfg(any(test, feature = "oracle"))]
 mod turns;
 mod waiting;
-
-use std::collections::BTreeSet;
 
 use crate::{engine::finish_queue::FinishQueue, workload::Request};
 
@@ -51,8 +52,10 @@ use super::{
 };
 
 pub(super) use journey::{Journey, State};
+use block_math::BlockMath;
 use journey::Journeys;
 use memory::Memory;
+use ranks::Ranks;
 use residues::Residues;
 use running_list::RunningList;
 pub(super) use steps::Step;
@@ -65,12 +68,13 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Composer {
     spec: VllmSpec,
+    blocks: BlockMath,
     standings: Standings,
     waiting: Waiting,
     journeys: Journeys,
     running: RunningList,
     /// Running requests by importance, where that decides who is preempted.
-    ranks: BTreeSet<(Rank, u32)>,
+    ranks: Ranks,
     /// Those of the running requests that do not get exactly one token a step, in order.
     irregular: Vec<u32>,
     admissions: u64,
@@ -127,11 +131,12 @@ impl Composer {
     pub(super) fn new(spec: VllmSpec, standings: Standings) -> Self {
         Self {
             spec,
+            blocks: BlockMath::new(spec.block_size),
             standings,
             waiting: Waiting::new(spec.policy),
             journeys: Journeys::default(),
             running: RunningList::new(),
-            ranks: BTreeSet::new(),
+            ranks: Ranks::new(),
             irregular: Vec::new(),
             admissions: 0,
             step: 0,
@@ -156,10 +161,6 @@ impl Composer {
 
     pub(super) const fn news(&self) -> &News {
         &self.news
-    }
-
-    pub(super) const fn news_mut(&mut self) -> &mut News {
-        &mut self.news
     }
 
     pub(super) fn journey(&self, id: u32) -> &Journey {
@@ -266,7 +267,21 @@ impl Composer {
     }
 
     /// Give running requests their tokens, in the order of admission.
+    #[inline]
     fn go_on(&mut self, draft: &mut Draft, step: &mut Step) {
+        if self.irregular.is_empty() && self.decoding <= draft.budget {
+            let need = self.residues.need(self.step);
+            if need <= self.memory.free() {
+                self.memory.take(need);
+                step.decode(self.decoding, self.context_tokens);
+                draft.budget -= self.decoding;
+                return;
+            }
+        }
+        self.go_on_with_irregular(draft, step);
+    }
+
+    fn go_on_with_irregular(&mut self, draft: &mut Draft, step: &mut Step) {
         let mut wanted = self.decoding;
         for index in 0..self.irregular.len() {
             let id = self.irregular[index];
@@ -318,7 +333,7 @@ impl Composer {
             State::Irregular => journey.took,
             _ => 0,
         };
-        self.spec.blocks_for(computed_tokens + tokens) - self.spec.blocks_for(computed_tokens)
+        self.blocks.holding(computed_tokens + tokens) - self.blocks.holding(computed_tokens)
     }
 
     fn work_on_irregular(&mut self, draft: &mut Draft, step: &mut Step) {
@@ -377,8 +392,8 @@ impl Composer {
             let journey = &mut self.journeys[id];
             let computed_tokens = journey.lengths.final_tokens - 1;
             let held = memory::Held {
-                blocks: self.spec.blocks_for(computed_tokens),
-                hashed: computed_tokens / self.spec.block_size,
+                blocks: self.blocks.holding(computed_tokens),
+                hashed: self.blocks.whole(computed_tokens),
             };
             self.memory.release(held, &mut journey.table);
         }
@@ -389,7 +404,7 @@ impl Composer {
         self.running.remove(id);
         if self.spec.policy == Policy::Priority {
             let rank = self.rank(&self.journeys[id].request);
-            self.ranks.remove(&(rank, id));
+            self.ranks.remove(rank);
         }
     }
 }

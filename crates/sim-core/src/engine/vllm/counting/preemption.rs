@@ -10,7 +10,7 @@ impl Composer {
     pub(super) fn victim(&self) -> Option<u32> {
         match self.spec.policy {
             Policy::Fcfs => self.running.last(),
-            Policy::Priority => self.ranks.last().map(|&(_, id)| id),
+            Policy::Priority => self.ranks.last(),
         }
     }
 
@@ -69,8 +69,8 @@ impl Composer {
         let journey = &self.journeys[id];
         let computed_tokens = journey.computed_tokens + given_tokens;
         let held = Held {
-            blocks: self.spec.blocks_for(computed_tokens),
-            hashed: (computed_tokens - unknown_tokens) / self.spec.block_size,
+            blocks: self.blocks.holding(computed_tokens),
+            hashed: self.blocks.whole(computed_tokens - unknown_tokens),
         };
         let rank = self.rank(&journey.request);
         let freed = if self.memory.caches() {

@@ -90,6 +90,7 @@ impl Composer {
     }
 
     /// The requests whose last token is sampled in the step just composed.
+    #[inline]
     fn end_decoding(&mut self, step: &mut Step) {
         while let Some(seat) = self.finishing.pop(self.step) {
             self.free_seats.push(seat);
@@ -110,10 +111,28 @@ impl Composer {
     }
 
     /// Requests end in the order of their admission, which decides whose blocks are reused first.
+    #[inline]
     fn sort_ending(&self, step: &mut Step) {
         if step.ending.len() > 1 {
-            step.ending.sort_unstable_by_key(|&id| self.journeys[id].admitted_after);
+            self.sort_by_admission(&mut step.ending);
         }
+    }
+
+    fn sort_by_admission(&self, ids: &mut [u32]) {
+        // The finish queue gives the last to enter first, so that they are nearly in order now, and
+        // few.
+        ids.reverse();
+        for end in 1..ids.len() {
+            let mut at = end;
+            while at > 0 && self.admitted_after(ids[at - 1]) > self.admitted_after(ids[at]) {
+                ids.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+    }
+
+    fn admitted_after(&self, id: u32) -> u64 {
+        self.journeys[id].admitted_after
     }
 
     /// How many more steps will be like the one just composed but for their context, if nobody

@@ -1,6 +1,9 @@
 //! Who waits, in the order of admission.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    cmp::Ordering,
+    collections::{BinaryHeap, VecDeque},
+};
 
 use crate::{engine::vllm::spec::Policy, workload::Request};
 
@@ -16,6 +19,33 @@ pub(super) enum Candidate {
     Preempted(u32),
 }
 
+/// A waiting request under `priority`. No two have the same rank; the greatest is the first to go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    rank: Rank,
+    candidate: Candidate,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.rank.cmp(&self.rank)
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+impl Eq for Place {}
+
 /// Waiting requests.
 #[derive(Clone, Debug)]
 pub(super) enum Waiting {
@@ -24,14 +54,14 @@ pub(super) enum Waiting {
         preempted: Vec<u32>,
         arrived: VecDeque<Request>,
     },
-    Priority(BTreeMap<Rank, Candidate>),
+    Priority(BinaryHeap<Place>),
 }
 
 impl Waiting {
     pub(super) const fn new(policy: Policy) -> Self {
         match policy {
             Policy::Fcfs => Self::Fcfs { preempted: Vec::new(), arrived: VecDeque::new() },
-            Policy::Priority => Self::Priority(BTreeMap::new()),
+            Policy::Priority => Self::Priority(BinaryHeap::new()),
         }
     }
 
@@ -53,7 +83,7 @@ impl Waiting {
         match self {
             Self::Fcfs { arrived, .. } => arrived.push_back(request),
             Self::Priority(queue) => {
-                queue.insert(rank, Candidate::New(request));
+                queue.push(Place { rank, candidate: Candidate::New(request) });
             }
         }
     }
@@ -63,7 +93,7 @@ impl Waiting {
         match self {
             Self::Fcfs { preempted, .. } => preempted.push(id),
             Self::Priority(queue) => {
-                queue.insert(rank, Candidate::Preempted(id));
+                queue.push(Place { rank, candidate: Candidate::Preempted(id) });
             }
         }
     }
@@ -74,7 +104,7 @@ impl Waiting {
                 Some(id) => Some(Candidate::Preempted(*id)),
                 None => arrived.front().copied().map(Candidate::New),
             },
-            Self::Priority(queue) => queue.first_key_value().map(|(_, first)| *first),
+            Self::Priority(queue) => queue.peek().map(|first| first.candidate),
         }
     }
 
@@ -86,7 +116,7 @@ impl Waiting {
                 }
             }
             Self::Priority(queue) => {
-                queue.pop_first();
+                queue.pop();
             }
         }
     }
@@ -99,7 +129,10 @@ impl Waiting {
                 let resumed = preempted.iter().rev().map(|&id| Candidate::Preempted(id));
                 resumed.chain(arrived.iter().copied().map(Candidate::New)).collect()
             }
-            Self::Priority(queue) => queue.values().copied().collect(),
+            Self::Priority(queue) => {
+                let last_to_first = queue.clone().into_sorted_vec();
+                last_to_first.into_iter().rev().map(|place| place.candidate).collect()
+            }
         }
     }
 }
