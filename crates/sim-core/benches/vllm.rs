@@ -39,7 +39,11 @@ fn class(weight: f64, input: (f64, f64), output: (f64, f64), priority: i32) -> R
 }
 
 /// Around 512 tokens in and 128 out.
-fn setup(rate_per_s: f64, kv_capacity_tokens: u64, change: impl FnOnce(&mut VllmSetup)) -> VllmSetup {
+fn setup(
+    rate_per_s: f64,
+    kv_capacity_tokens: u64,
+    change: impl FnOnce(&mut VllmSetup),
+) -> VllmSetup {
     let mix = Mix {
         arrivals: Arrivals {
             process: ArrivalProcess::Poisson,

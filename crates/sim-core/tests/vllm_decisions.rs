@@ -194,7 +194,8 @@ impl<'a, S: Decides> Replay<'a, S> {
         let spec = spec(&scenario.config);
         let mut asked: Vec<&Asked> = scenario.requests.iter().collect();
         asked.sort_by_key(|asked| asked.arrival_step);
-        let requests: Vec<_> = (0..).zip(&asked).map(|(index, asked)| request(index, asked)).collect();
+        let requests: Vec<_> =
+            (0..).zip(&asked).map(|(index, asked)| request(index, asked)).collect();
         let mut replay = Self {
             scheduler: S::start(spec, &requests),
             depth: spec.steps_in_flight,

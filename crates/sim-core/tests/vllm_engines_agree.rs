@@ -49,11 +49,7 @@ const ANY: Family = Family {
     longest_gap_s: 0.05,
 };
 
-fn either<T: Clone + std::fmt::Debug + 'static>(
-    given: Option<T>,
-    a: T,
-    b: T,
-) -> BoxedStrategy<T> {
+fn either<T: Clone + std::fmt::Debug + 'static>(given: Option<T>, a: T, b: T) -> BoxedStrategy<T> {
     match given {
         Some(value) => Just(value).boxed(),
         None => prop_oneof![Just(a), Just(b)].boxed(),
@@ -280,7 +276,10 @@ fn run_alike(setup: &VllmSetup) -> Result<(), TestCaseError> {
     let slow = simulate_vllm_by_oracle(setup, KEEP_ALL).map_err(fail)?;
     let fast = simulate_vllm(setup, KEEP_ALL).map_err(fail)?;
     prop_assert_eq!(fast.counts, slow.counts);
-    prop_assert_eq!(fast.counts.refused_by_blocks + fast.counts.refused_by_model_len, fast.run.rejected);
+    prop_assert_eq!(
+        fast.counts.refused_by_blocks + fast.counts.refused_by_model_len,
+        fast.run.rejected
+    );
     runs_alike(&fast.run, &slow.run)
 }
 
@@ -363,7 +362,10 @@ family!(tiny_budget, Family { most_tokens: 8, ..ANY });
 family!(tiny_cache, Family { most_blocks: 12, ..ANY });
 family!(burst, Family { longest_gap_s: 0.0, ..ANY });
 family!(long_prefill_threshold, Family { has_threshold: Some(true), ..ANY });
-family!(prefill_interval, Family { has_interval: Some(true), version: Some(Version::V0_33), ..ANY });
+family!(
+    prefill_interval,
+    Family { has_interval: Some(true), version: Some(Version::V0_33), ..ANY }
+);
 family!(release_0_11, Family { version: Some(Version::V0_11), ..ANY });
 family!(release_0_33, Family { version: Some(Version::V0_33), ..ANY });
 

@@ -11,7 +11,7 @@ use crate::{
 use super::{
     BatchRule, BatchSetup, Keep, Progress, ServiceNoise, simulate_batches,
     simulation::ReferenceSimulation,
-    vllm::{Policy, Standing, Standings, Version, VllmRun, VllmSetup, VllmSimulation, VllmSpec},
+    vllm::{Policy, Standing, Standings, Version, VllmSetup, VllmSimulation, VllmSpec},
 };
 #[cfg(any(test, feature = "oracle"))]
 use super::{reference_by_oracle, vllm::simulate_vllm_by_oracle};
@@ -118,20 +118,11 @@ pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> 
     match &setup.rules {
         Rules::Reference => reference_by_oracle(setup, keep),
         Rules::VllmV1(rules) => {
-            simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(with_counts)
+            simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(|vllm| vllm.run)
         }
         Rules::WholeBatches { max_delay_s, noise } => {
             simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)
         }
-    }
-}
-
-fn with_counts(vllm: VllmRun) -> Run {
-    Run {
-        preemptions: vllm.counts.preemptions,
-        recomputed_tokens: vllm.counts.recomputed_tokens,
-        cached_tokens: vllm.counts.cached_tokens,
-        ..vllm.run
     }
 }
 
@@ -183,7 +174,7 @@ impl Simulation {
     pub fn finish(self) -> Run {
         match self.state {
             State::Reference(simulation) => simulation.finish(),
-            State::Vllm(simulation) => with_counts(simulation.finish()),
+            State::Vllm(simulation) => simulation.finish().run,
             State::Ended(run) => *run,
         }
     }

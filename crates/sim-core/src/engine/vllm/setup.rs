@@ -83,3 +83,17 @@ impl VllmSetup {
         }
     }
 }
+
+impl VllmRun {
+    /// A run with its counts.
+    pub(super) fn new(run: Run, counts: VllmCounts) -> Self {
+        let run = Run {
+            preemptions: counts.preemptions,
+            recomputed_tokens: counts.recomputed_tokens,
+            cached_tokens: counts.cached_tokens,
+            ..run
+        };
+        debug_assert!(run.in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
+        Self { run, counts }
+    }
+}

@@ -94,9 +94,7 @@ impl VllmSimulation {
     #[must_use]
     pub fn finish(self) -> VllmRun {
         let in_flight = self.arrived - self.recorder.ended();
-        let run = self.recorder.finish(in_flight);
-        debug_assert!(in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
-        VllmRun { run, counts: self.counts }
+        VllmRun::new(self.recorder.finish(in_flight), self.counts)
     }
 
     /// Go on to the end of the next step and of all that are like it, or to the next arrival;

@@ -10,7 +10,10 @@ pub(super) struct BlockMath {
 
 impl BlockMath {
     pub(super) const fn new(size: u64) -> Self {
-        Self { size, shift: if size.is_power_of_two() { Some(size.trailing_zeros()) } else { None } }
+        Self {
+            size,
+            shift: if size.is_power_of_two() { Some(size.trailing_zeros()) } else { None },
+        }
     }
 
     #[inline]

@@ -12,8 +12,7 @@ impl Composer {
     /// Give running requests their tokens, looking at each. Those who decode and get nothing become
     /// irregular.
     pub(super) fn go_on_in_order(&mut self, draft: &mut Draft, step: &mut Step) {
-        let mut turn =
-            Draft { budget: self.spec.max_num_batched_tokens, ..*draft };
+        let mut turn = Draft { budget: self.spec.max_num_batched_tokens, ..*draft };
         let mut next = self.running.first();
         while turn.budget > 0
             && let Some(id) = next
@@ -55,8 +54,7 @@ impl Composer {
             let after = self.running.after(victim);
             let journey = &self.journeys[victim];
             // What it was given in this step already goes back.
-            let given_tokens =
-                if journey.worked_in == self.step + 1 { journey.took } else { 0 };
+            let given_tokens = if journey.worked_in == self.step + 1 { journey.took } else { 0 };
             turn.budget += given_tokens;
             let blocks = self.preempt(victim, given_tokens);
             self.memory.put(blocks);

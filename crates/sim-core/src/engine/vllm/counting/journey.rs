@@ -126,7 +126,6 @@ impl Journeys {
     pub(super) fn remove(&mut self, id: u32) {
         self.vacant.push(id);
     }
-
 }
 
 impl std::ops::Index<u32> for Journeys {

@@ -51,9 +51,9 @@ use super::{
     spec::{Policy, VllmSpec},
 };
 
-pub(super) use journey::{Journey, State};
 use block_math::BlockMath;
 use journey::Journeys;
+pub(super) use journey::{Journey, State};
 use memory::Memory;
 use ranks::Ranks;
 use residues::Residues;
@@ -231,8 +231,7 @@ impl Composer {
 
     fn draft(&self) -> Draft {
         let threshold = self.spec.long_prefill_token_threshold;
-        let is_alone =
-            threshold > 0 && self.running.len() + self.waiting.len() as u64 <= 1;
+        let is_alone = threshold > 0 && self.running.len() + self.waiting.len() as u64 <= 1;
         let is_limited = threshold > 0 && !(is_alone && self.spec.version.spares_a_lone_prompt());
         Draft {
             budget: self.spec.max_num_batched_tokens,
