@@ -22,7 +22,9 @@ pub mod step_time;
 pub mod theory;
 pub mod workload;
 
-pub use engine::{Keep, Progress, Rules, Simulation, simulate, simulate_by_oracle};
+#[cfg(any(test, feature = "oracle"))]
+pub use engine::simulate_by_oracle;
+pub use engine::{Keep, Progress, Rules, Simulation, simulate};
 pub use measure::{Distribution, Outcome, Precision, RequestRecord, Run};
 pub use setup::{EngineSpec, Setup, SetupError, Slo};
 pub use step_time::{StepShape, StepTimeSpec};
