@@ -122,7 +122,7 @@ impl Slo {
     /// Whether a request with these latencies meets both targets.
     #[must_use]
     pub fn is_met(&self, ttft_s: f64, tpot_s: f64) -> bool {
-        ttft_s <= self.ttft_s && tpot_s <= self.tpot_s
+        (ttft_s <= self.ttft_s) & (tpot_s <= self.tpot_s)
     }
 
     pub(crate) fn check(&self) -> Result<(), SetupError> {

@@ -22,6 +22,8 @@ pub(super) struct FinishQueue {
     /// One bit per word of `occupied` that is not zero.
     summary: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The first step in which a request finishes; `u64::MAX` when there is none.
+    next: u64,
 }
 
 impl FinishQueue {
@@ -32,33 +34,43 @@ impl FinishQueue {
             occupied: [0; WORDS],
             summary: 0,
             far: BinaryHeap::new(),
+            next: u64::MAX,
         }
     }
 
     /// Let `slot` finish in `step`, which is after `now`.
+    #[inline]
     pub(super) fn insert(&mut self, step: u64, slot: u32, now: u64) {
+        self.next = self.next.min(step);
         if step - now >= RING {
             self.far.push(Reverse((step, slot)));
             return;
         }
         let position = (step % RING) as usize;
-        if self.links.len() <= slot as usize {
-            self.links.resize(slot as usize + 1, NONE);
-        }
-        self.links[slot as usize] = self.heads[position];
+        let link = self.heads[position];
         self.heads[position] = slot;
         self.occupied[position / 64] |= 1 << (position % 64);
         self.summary |= 1 << (position / 64);
+        if let Some(place) = self.links.get_mut(slot as usize) {
+            *place = link;
+        } else {
+            self.links.resize(slot as usize + 1, NONE);
+            self.links[slot as usize] = link;
+        }
     }
 
-    /// The next step after `now` in which a request finishes.
+    /// The next step in which a request finishes; all up to `now` must have been taken.
+    #[inline]
     pub(super) fn next_step(&self, now: u64) -> Option<u64> {
-        let near = self.next_in_ring(now);
-        let far = self.far.peek().map(|Reverse((step, _))| *step);
-        match (near, far) {
-            (Some(near), Some(far)) => Some(near.min(far)),
-            (near, far) => near.or(far),
-        }
+        debug_assert!(self.next > now);
+        (self.next != u64::MAX).then_some(self.next)
+    }
+
+    /// The next step after `now` in which a request finishes, found anew.
+    fn find_next(&self, now: u64) -> u64 {
+        let near = self.next_in_ring(now).unwrap_or(u64::MAX);
+        let far = self.far.peek().map_or(u64::MAX, |Reverse((step, _))| *step);
+        near.min(far)
     }
 
     fn next_in_ring(&self, now: u64) -> Option<u64> {
@@ -80,28 +92,34 @@ impl FinishQueue {
         Some(now + 1 + ahead)
     }
 
-    /// Take one request that finishes in `step`.
+    /// Take one request that finishes in `step`, where that is the next in which one does.
+    #[inline]
     pub(super) fn pop(&mut self, step: u64) -> Option<u32> {
+        if step == self.next { self.pop_next(step) } else { None }
+    }
+
+    fn pop_next(&mut self, step: u64) -> Option<u32> {
         let position = (step % RING) as usize;
         let slot = self.heads[position];
-        if slot != NONE {
+        let taken = if slot != NONE {
             self.heads[position] = self.links[slot as usize];
-            if self.heads[position] == NONE {
-                self.occupied[position / 64] &= !(1 << (position % 64));
-                if self.occupied[position / 64] == 0 {
-                    self.summary &= !(1 << (position / 64));
-                }
+            if self.heads[position] != NONE {
+                return Some(slot);
             }
-            return Some(slot);
-        }
-        match self.far.peek() {
-            Some(Reverse((far, slot))) if *far == step => {
-                let slot = *slot;
-                self.far.pop();
-                Some(slot)
+            self.occupied[position / 64] &= !(1 << (position % 64));
+            if self.occupied[position / 64] == 0 {
+                self.summary &= !(1 << (position / 64));
             }
-            _ => None,
+            Some(slot)
+        } else {
+            self.far.pop().map(|Reverse((_, slot))| slot)
+        };
+        // The last of the ring's list; the heap may hold more of the same step.
+        let is_last = self.far.peek().is_none_or(|Reverse((far, _))| *far != step);
+        if is_last {
+            self.next = self.find_next(step);
         }
+        taken
     }
 }
 

@@ -33,6 +33,7 @@ pub struct ValueRun {
 impl ValueRun {
     /// The value at `index`, from 0.
     #[must_use]
+    #[inline]
     pub fn value(&self, index: u64) -> f64 {
         self.first + self.slope * from_count(index)
     }
@@ -112,9 +113,14 @@ impl Distribution {
         if let Some(histogram) = &mut self.histogram {
             histogram.record(value, 1);
         } else {
-            self.values.push(value);
-            self.spill_if_large();
+            self.keep_value(value);
         }
+    }
+
+    #[cold]
+    fn keep_value(&mut self, value: f64) {
+        self.values.push(value);
+        self.spill_if_large();
     }
 
     /// Count every value of a run.
@@ -133,9 +139,14 @@ impl Distribution {
         if let Some(histogram) = &mut self.histogram {
             histogram.record_run(run);
         } else {
-            self.runs.push(*run);
-            self.spill_if_large();
+            self.keep_run(run);
         }
+    }
+
+    #[cold]
+    fn keep_run(&mut self, run: &ValueRun) {
+        self.runs.push(*run);
+        self.spill_if_large();
     }
 
     fn spill_if_large(&mut self) {
