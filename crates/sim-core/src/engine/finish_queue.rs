@@ -43,20 +43,28 @@ impl FinishQueue {
     pub(super) fn insert(&mut self, step: u64, slot: u32, now: u64) {
         self.next = self.next.min(step);
         if step - now >= RING {
-            self.far.push(Reverse((step, slot)));
-            return;
+            return self.insert_far(step, slot);
+        }
+        if self.links.len() <= slot as usize {
+            self.make_room_for(slot);
         }
         let position = (step % RING) as usize;
-        let link = self.heads[position];
+        self.links[slot as usize] = self.heads[position];
         self.heads[position] = slot;
         self.occupied[position / 64] |= 1 << (position % 64);
         self.summary |= 1 << (position / 64);
-        if let Some(place) = self.links.get_mut(slot as usize) {
-            *place = link;
-        } else {
-            self.links.resize(slot as usize + 1, NONE);
-            self.links[slot as usize] = link;
-        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_far(&mut self, step: u64, slot: u32) {
+        self.far.push(Reverse((step, slot)));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room_for(&mut self, slot: u32) {
+        self.links.resize(slot as usize + 1, NONE);
     }
 
     /// The next step in which a request finishes; all up to `now` must have been taken.
@@ -66,16 +74,18 @@ impl FinishQueue {
         (self.next != u64::MAX).then_some(self.next)
     }
 
-    /// The next step after `now` in which a request finishes, found anew.
-    fn find_next(&self, now: u64) -> u64 {
-        let near = self.next_in_ring(now).unwrap_or(u64::MAX);
+    /// Find the next step in which a request finishes, once the ring has none of step `now`; the
+    /// heap may have more of it.
+    #[inline]
+    fn find_next(&mut self, now: u64) {
         let far = self.far.peek().map_or(u64::MAX, |Reverse((step, _))| *step);
-        near.min(far)
+        self.next = self.next_in_ring(now).min(far);
     }
 
-    fn next_in_ring(&self, now: u64) -> Option<u64> {
+    #[inline]
+    fn next_in_ring(&self, now: u64) -> u64 {
         if self.summary == 0 {
-            return None;
+            return u64::MAX;
         }
         let start = ((now + 1) % RING) as usize;
         let (word, bit) = (start / 64, start % 64);
@@ -88,38 +98,46 @@ impl FinishQueue {
             let chosen = if after != 0 { after } else { self.summary }.trailing_zeros() as usize;
             chosen * 64 + self.occupied[chosen].trailing_zeros() as usize
         };
-        let ahead = (position as u64 + RING - start as u64) % RING;
-        Some(now + 1 + ahead)
+        now + 1 + (position as u64).wrapping_sub(start as u64) % RING
     }
 
     /// Take one request that finishes in `step`, where that is the next in which one does.
     #[inline]
     pub(super) fn pop(&mut self, step: u64) -> Option<u32> {
-        if step == self.next { self.pop_next(step) } else { None }
-    }
-
-    fn pop_next(&mut self, step: u64) -> Option<u32> {
+        if step != self.next {
+            return None;
+        }
         let position = (step % RING) as usize;
         let slot = self.heads[position];
-        let taken = if slot != NONE {
-            self.heads[position] = self.links[slot as usize];
-            if self.heads[position] != NONE {
-                return Some(slot);
-            }
-            self.occupied[position / 64] &= !(1 << (position % 64));
-            if self.occupied[position / 64] == 0 {
-                self.summary &= !(1 << (position / 64));
-            }
-            Some(slot)
-        } else {
-            self.far.pop().map(|Reverse((_, slot))| slot)
-        };
-        // The last of the ring's list; the heap may hold more of the same step.
-        let is_last = self.far.peek().is_none_or(|Reverse((far, _))| *far != step);
-        if is_last {
-            self.next = self.find_next(step);
+        if slot == NONE {
+            return self.pop_far(step);
         }
-        taken
+        let link = self.links[slot as usize];
+        self.heads[position] = link;
+        if link == NONE {
+            self.clear(position);
+            self.find_next(step);
+        }
+        Some(slot)
+    }
+
+    /// Take one that waits in the heap; the ring has none of this step.
+    #[cold]
+    #[inline(never)]
+    fn pop_far(&mut self, step: u64) -> Option<u32> {
+        let Reverse((_, slot)) = self.far.pop()?;
+        self.find_next(step);
+        Some(slot)
+    }
+
+    #[inline]
+    fn clear(&mut self, position: usize) {
+        let word = &mut self.occupied[position / 64];
+        // The list's own bit is set.
+        *word ^= 1 << (position % 64);
+        if *word == 0 {
+            self.summary ^= 1 << (position / 64);
+        }
     }
 }
 

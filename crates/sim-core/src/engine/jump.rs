@@ -59,15 +59,27 @@ impl Jump {
         let wait_s = arrival_s - now_s;
         let half_step_s = self.first_s - 0.5 * self.slope_s;
         let root = (half_step_s * half_step_s + 2.0 * self.slope_s * wait_s).sqrt();
-        let mut steps = whole_steps(2.0 * wait_s / (half_step_s + root)).min(self.steps);
+        let guess = whole_steps(2.0 * wait_s / (half_step_s + root)).min(self.steps);
         // Rounding may be off by one; the steps' own sum decides.
+        let is_first = guess == 1 || !meets(guess - 1);
+        let is_met = guess == self.steps || meets(guess);
+        self.steps =
+            if is_first && is_met { guess } else { self.search(guess, now_s, arrival_s) };
+    }
+
+    /// The first number of steps after which `arrival_s` has arrived, sought from a guess.
+    #[cold]
+    #[inline(never)]
+    fn search(&self, guess: u64, now_s: f64, arrival_s: f64) -> u64 {
+        let meets = |steps| has_arrived(arrival_s, now_s + self.total_s(steps));
+        let mut steps = guess;
         while steps > 1 && meets(steps - 1) {
             steps -= 1;
         }
         while steps < self.steps && !meets(steps) {
             steps += 1;
         }
-        self.steps = steps;
+        steps
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     workload::{Request, Requests},
 };
 
-use super::{EngineBounds, Keep, finish_queue::FinishQueue, has_arrived, jump::Jump};
+use super::{EngineBounds, Keep, finish_queue::FinishQueue, jump::Jump, seen_until_s};
 
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl ReferenceSimulation {
                 if self.requests.peek().is_none() {
                     return Progress::Done;
                 }
-                if !has_arrived(self.next_arrival_s, self.now_s) {
+                if self.next_arrival_s > seen_until_s(self.now_s) {
                     self.now_s = self.next_arrival_s;
                 }
             }
@@ -146,7 +146,7 @@ impl ReferenceSimulation {
                 return;
             }
             self.recorder.rejected(request);
-            self.requests.next();
+            self.requests.pass();
         }
         self.next_arrival_s = f64::INFINITY;
     }
@@ -157,9 +157,10 @@ impl ReferenceSimulation {
         let mut budget = self.engine.max_num_batched_tokens.saturating_sub(self.decoding);
         let chunk = self.continue_prompt(&mut budget);
         let has_room = budget > 0 && running_before < self.engine.max_num_seqs;
-        let is_waiting = has_arrived(self.next_arrival_s, self.now_s);
+        let seen_until_s = seen_until_s(self.now_s);
+        let is_waiting = self.next_arrival_s <= seen_until_s;
         let admitted = if has_room && is_waiting {
-            self.admit(budget, running_before)
+            self.admit(budget, running_before, seen_until_s)
         } else {
             Admitted::default()
         };
@@ -237,11 +238,11 @@ impl ReferenceSimulation {
     }
 
     /// Admit waiting requests in order of arrival while budget, slots and memory last.
-    fn admit(&mut self, mut budget: u64, mut running: u64) -> Admitted {
+    fn admit(&mut self, mut budget: u64, mut running: u64, seen_until_s: f64) -> Admitted {
         let mut admitted = Admitted::default();
         while budget > 0
             && running < self.engine.max_num_seqs
-            && has_arrived(self.next_arrival_s, self.now_s)
+            && self.next_arrival_s <= seen_until_s
             && let Some(&request) = self.requests.peek()
             && self.kv_tokens + request.final_tokens() <= self.engine.kv_capacity_tokens
         {
@@ -259,7 +260,7 @@ impl ReferenceSimulation {
             running += 1;
             admitted.requests += 1;
             admitted.tokens += chunk;
-            self.requests.next();
+            self.requests.pass();
             self.meet_next();
         }
         admitted

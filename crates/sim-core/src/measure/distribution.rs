@@ -108,8 +108,7 @@ impl Distribution {
     pub fn record(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
-        self.min = lesser(self.min, value);
-        self.max = greater(self.max, value);
+        self.stretch(value, value);
         if let Some(histogram) = &mut self.histogram {
             histogram.record(value, 1);
         } else {
@@ -117,7 +116,20 @@ impl Distribution {
         }
     }
 
+    /// Take in the ends of what was counted. New extremes are rare, so that the branches cost
+    /// less than two selections would.
+    #[inline]
+    fn stretch(&mut self, low: f64, high: f64) {
+        if low < self.min {
+            self.min = low;
+        }
+        if high > self.max {
+            self.max = high;
+        }
+    }
+
     #[cold]
+    #[inline(never)]
     fn keep_value(&mut self, value: f64) {
         self.values.push(value);
         self.spill_if_large();
@@ -134,8 +146,8 @@ impl Distribution {
         self.count += number;
         // The mean of an arithmetic progression is the mean of its ends.
         self.sum += 0.5 * (run.first + last) * from_count(number);
-        self.min = lesser(self.min, lesser(run.first, last));
-        self.max = greater(self.max, greater(run.first, last));
+        let (low, high) = if run.slope < 0.0 { (last, run.first) } else { (run.first, last) };
+        self.stretch(low, high);
         if let Some(histogram) = &mut self.histogram {
             histogram.record_run(run);
         } else {
@@ -144,6 +156,7 @@ impl Distribution {
     }
 
     #[cold]
+    #[inline(never)]
     fn keep_run(&mut self, run: &ValueRun) {
         self.runs.push(*run);
         self.spill_if_large();

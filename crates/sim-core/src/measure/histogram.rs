@@ -53,12 +53,16 @@ impl Histogram {
     /// Count `value` `weight` times.
     #[inline]
     pub fn record(&mut self, value: f64, weight: u64) {
-        // Almost every value lies in a bin of its own size; only the others need `bin_of`'s care.
-        if let Some(count) = self.counts.get_mut(key_of(value)) {
-            *count += weight;
-        } else {
-            self.counts[bin_of(value)] += weight;
+        match self.counts.get_mut(key_of(value)) {
+            Some(count) => *count += weight,
+            None => self.record_at_the_ends(value, weight),
         }
+    }
+
+    /// Count a value below a nanosecond, such as no wait at all, or beyond the last bin.
+    #[inline(never)]
+    fn record_at_the_ends(&mut self, value: f64, weight: u64) {
+        self.counts[bin_of(value)] += weight;
     }
 
     /// Count every value of a run.
@@ -72,12 +76,14 @@ impl Histogram {
         {
             *count += run.count * run.weight;
         } else {
-            self.record_spread_run(run, bin_of(run.first), bin_of(last));
+            self.record_spread_run(run);
         }
     }
 
     /// Count a run that spans several bins, bin by bin.
-    fn record_spread_run(&mut self, run: &ValueRun, first_bin: usize, last_bin: usize) {
+    #[inline(never)]
+    fn record_spread_run(&mut self, run: &ValueRun) {
+        let (first_bin, last_bin) = (bin_of(run.first), bin_of(run.value(run.count - 1)));
         let (low, high) = (first_bin.min(last_bin), first_bin.max(last_bin));
         let mut counted = 0;
         for bin in low..high {

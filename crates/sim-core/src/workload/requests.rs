@@ -274,6 +274,15 @@ impl Requests {
         self.block.get(self.taken)
     }
 
+    /// Leave the next request behind.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        self.taken += 1;
+        if self.taken >= self.block.len() {
+            self.fill_block();
+        }
+    }
+
     /// Draw the next requests, once all that were drawn have been taken.
     #[cold]
     fn fill_block(&mut self) {
@@ -302,11 +311,8 @@ impl Iterator for Requests {
 
     #[inline]
     fn next(&mut self) -> Option<Request> {
-        let request = *self.block.get(self.taken)?;
-        self.taken += 1;
-        if self.taken == self.block.len() {
-            self.fill_block();
-        }
+        let request = *self.peek()?;
+        self.pass();
         Some(request)
     }
 }
