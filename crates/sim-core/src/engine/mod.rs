@@ -76,5 +76,6 @@ fn has_arrived(arrival_s: f64, now_s: f64) -> bool {
 /// error from moving a tie by a whole step.
 #[inline]
 fn seen_until_s(now_s: f64) -> f64 {
-    now_s + 1e-12 * crate::float::greater(1.0, now_s)
+    // The product rounds monotonically, so this is 1e-12 · max(1, now).
+    now_s + crate::float::greater(1e-12, 1e-12 * now_s)
 }

@@ -170,19 +170,19 @@ impl ReferenceSimulation {
             sequences: self.decoding + u64::from(chunk > 0) + admitted.requests,
             running: running_before + admitted.requests,
         };
-        if admitted.requests > 0 || !self.fresh.is_empty() {
-            self.take(&batch, &self.jump(&batch, 1));
+        let changes = admitted.requests > 0 || !self.fresh.is_empty();
+        let most = if changes { 1 } else { self.steps_until_change(chunk) };
+        let lines = self.model.lines(batch.tokens, batch.sequences);
+        let mut jump = Jump::along(&lines, self.context_tokens, batch.tokens, most);
+        if jump.steps > 1 && has_room && !is_waiting {
+            jump.stop_at_arrival(self.now_s, self.next_arrival_s);
+        }
+        self.take(&batch, &jump);
+        if changes {
             self.first_tokens();
-        } else {
-            let mut jump = self.jump(&batch, self.steps_until_change(chunk));
-            if has_room && !is_waiting {
-                jump.stop_at_arrival(self.now_s, self.next_arrival_s);
-            }
-            self.take(&batch, &jump);
-            // A half-done prompt is the only one that these steps worked on.
-            if let Some(half_done) = &mut self.half_done {
-                half_done.remaining_tokens -= chunk * jump.steps;
-            }
+        } else if let Some(half_done) = &mut self.half_done {
+            // It is the only prompt that these steps worked on.
+            half_done.remaining_tokens -= chunk * jump.steps;
         }
         self.last_tokens();
     }
@@ -198,12 +198,6 @@ impl ReferenceSimulation {
             self.half_done = None;
         }
         chunk
-    }
-
-    #[inline]
-    fn jump(&self, batch: &Batch, most: u64) -> Jump {
-        let lines = self.model.lines(batch.tokens, batch.sequences);
-        Jump::along(&lines, self.context_tokens, batch.tokens, most)
     }
 
     /// How many steps can be taken before a request finishes or the half-done prompt completes.

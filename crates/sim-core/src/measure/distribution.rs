@@ -146,8 +146,10 @@ impl Distribution {
         self.count += number;
         // The mean of an arithmetic progression is the mean of its ends.
         self.sum += 0.5 * (run.first + last) * from_count(number);
-        let (low, high) = if run.slope < 0.0 { (last, run.first) } else { (run.first, last) };
-        self.stretch(low, high);
+        self.stretch(run.first, last);
+        if run.slope < 0.0 {
+            self.stretch(last, run.first);
+        }
         if let Some(histogram) = &mut self.histogram {
             histogram.record_run(run);
         } else {
