@@ -63,14 +63,15 @@ impl Jump {
         // Rounding may be off by one; the steps' own sum decides.
         let is_first = guess == 1 || !meets(guess - 1);
         let is_met = guess == self.steps || meets(guess);
-        self.steps =
-            if is_first && is_met { guess } else { self.search(guess, now_s, arrival_s) };
+        // A copy, so that the jump itself can stay in registers.
+        let whole = *self;
+        self.steps = if is_first && is_met { guess } else { whole.search(guess, now_s, arrival_s) };
     }
 
     /// The first number of steps after which `arrival_s` has arrived, sought from a guess.
     #[cold]
     #[inline(never)]
-    fn search(&self, guess: u64, now_s: f64, arrival_s: f64) -> u64 {
+    fn search(self, guess: u64, now_s: f64, arrival_s: f64) -> u64 {
         let meets = |steps| has_arrived(arrival_s, now_s + self.total_s(steps));
         let mut steps = guess;
         while steps > 1 && meets(steps - 1) {

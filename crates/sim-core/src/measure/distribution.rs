@@ -153,14 +153,14 @@ impl Distribution {
         if let Some(histogram) = &mut self.histogram {
             histogram.record_run(run);
         } else {
-            self.keep_run(run);
+            self.keep_run(*run);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn keep_run(&mut self, run: &ValueRun) {
-        self.runs.push(*run);
+    fn keep_run(&mut self, run: ValueRun) {
+        self.runs.push(run);
         self.spill_if_large();
     }
 

@@ -76,13 +76,14 @@ impl Histogram {
         {
             *count += run.count * run.weight;
         } else {
-            self.record_spread_run(run);
+            // A copy, so that `run` itself can stay in registers.
+            self.record_spread_run(*run);
         }
     }
 
     /// Count a run that spans several bins, bin by bin.
     #[inline(never)]
-    fn record_spread_run(&mut self, run: &ValueRun) {
+    fn record_spread_run(&mut self, run: ValueRun) {
         let (first_bin, last_bin) = (bin_of(run.first), bin_of(run.value(run.count - 1)));
         let (low, high) = (first_bin.min(last_bin), first_bin.max(last_bin));
         let mut counted = 0;
