@@ -3,7 +3,7 @@
 use scenario::Resolved;
 use serde::{Deserialize, Serialize};
 use sim_core::{
-    RequestSource, Setup,
+    Setup,
     float::{greater, lesser},
     theory::{Fluid, md1_wait_exceeded_s},
 };
@@ -65,23 +65,13 @@ pub fn closed_form(resolved: &Resolved) -> ClosedForm {
 
 /// The fluid of a set-up: a trace counts with its mean lengths.
 pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
-    let (input_tokens, output_tokens) = match &setup.workload.source {
-        RequestSource::Generated { input, output, .. } => {
-            (input.mean_tokens(), output.mean_tokens())
-        }
-        RequestSource::Mixed(mix) => mix.mean_tokens(),
-        RequestSource::Replay { trace, .. } => trace.mean_tokens(),
-    };
+    let (input_tokens, output_tokens) = setup.workload.source.mean_tokens();
     Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
 }
 
 /// The rate that the set-up asks for; a replay has none of its own.
 pub(crate) fn asked_rate(setup: &Setup) -> f64 {
-    match &setup.workload.source {
-        RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
-        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s,
-        RequestSource::Replay { .. } => 0.0,
-    }
+    setup.workload.source.rate_per_s().unwrap_or(0.0)
 }
 
 /// The largest rate up to `ceiling_per_s` at which `holds`, which is true up to some rate.

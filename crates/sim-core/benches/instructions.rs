@@ -1,8 +1,8 @@
 use std::hint::black_box;
 
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Rules, Setup, Slo,
-    StepTimeSpec, Workload, simulate,
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec,
+    Workload, simulate,
 };
 
 fn setup(case: &str, requests: u64) -> Setup {

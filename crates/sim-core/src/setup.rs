@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    engine::Rules,
-    step_time::StepTimeSpec,
-    workload::{RequestSource, Workload},
-};
+use crate::{engine::Rules, step_time::StepTimeSpec, workload::Workload};
 
 /// Everything one run depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,13 +85,7 @@ impl Setup {
     /// Tokens of the largest request that can come, prompt and output together.
     #[must_use]
     pub fn largest_request_tokens(&self) -> u64 {
-        match &self.workload.source {
-            RequestSource::Generated { input, output, .. } => {
-                input.longest_tokens() + output.longest_tokens()
-            }
-            RequestSource::Mixed(mix) => mix.largest_tokens(),
-            RequestSource::Replay { trace, .. } => trace.largest_request_tokens(),
-        }
+        self.workload.source.largest_request_tokens()
     }
 }
 

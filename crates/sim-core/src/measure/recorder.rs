@@ -193,8 +193,8 @@ impl Recorder {
         // The TPOT of a one-token output is undefined and meets its target.
         let mut tpot_s = 0.0;
         if request.output_tokens > 1 {
-            tpot_s =
-                (finished.finish_s - finished.first_token_s) / from_count(request.output_tokens - 1);
+            tpot_s = (finished.finish_s - finished.first_token_s)
+                / from_count(request.output_tokens - 1);
             run.tpot.record(tpot_s);
         }
         run.slo_met += u64::from(run.slo.is_met(ttft_s, tpot_s));

@@ -39,9 +39,13 @@ const BLOCK: u64 = 64;
 /// The stream of requests of a workload. Memory does not grow with its length.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    /// How many have been drawn.
+    /// How many have been drawn of the whole stream, and how many there are.
     drawn: u64,
     end: u64,
+    /// Of which every so many-th, from which on, are this stream's.
+    deal: (u64, u64),
+    /// How many those are.
+    total: u64,
     source: Source,
     /// Requests drawn ahead; those before `taken` have been handed out. It is used up only at the
     /// end of the stream.
@@ -54,6 +58,7 @@ enum Source {
     // Boxed: a generator is many times the size of a replay.
     Generated(Box<Generator>),
     Replay { trace: Arc<Trace>, speed: f64 },
+    Nothing,
 }
 
 /// Draws requests from distributions.
@@ -239,7 +244,12 @@ impl Requests {
     /// Start the stream of a checked workload.
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
-        let (end, source) = match &workload.source {
+        let (deal, dealt) = match &workload.source {
+            RequestSource::Dealt(deal) => ((deal.replicas, deal.replica), &*deal.source),
+            whole => ((1, 0), whole),
+        };
+        let (every, first) = deal;
+        let (total, source) = match dealt {
             RequestSource::Generated { process, rate_per_s, input, output } => {
                 let generator = Generator {
                     arrivals: ArrivalClock::constant(*process, *rate_per_s, seed),
@@ -252,11 +262,19 @@ impl Requests {
                 (workload.requests, Source::Generated(Box::new(Generator::of_mix(mix, seed))))
             }
             RequestSource::Replay { trace, speed } => (
-                workload.requests.min(trace.rows().len() as u64),
+                workload.requests.min(share_of(trace.rows().len() as u64, every, first)),
                 Source::Replay { trace: Arc::clone(trace), speed: *speed },
             ),
+            // A checked workload is dealt out only once.
+            RequestSource::Dealt(_) => (0, Source::Nothing),
         };
-        let mut requests = Self { drawn: 0, end, source, block: Vec::new(), taken: 0 };
+        // Just after this stream's last request.
+        let end = match total.checked_sub(1) {
+            Some(last) => last.saturating_mul(every).saturating_add(first + 1),
+            None => 0,
+        };
+        let block = Vec::new();
+        let mut requests = Self { drawn: 0, end, deal, total, source, block, taken: 0 };
         requests.fill_block();
         requests
     }
@@ -264,7 +282,13 @@ impl Requests {
     /// How many requests the whole stream holds.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        self.end
+        self.total
+    }
+
+    /// The place of this stream's request `index` in the whole stream that is dealt out.
+    #[must_use]
+    pub(crate) const fn place_in_whole(&self, index: u64) -> u64 {
+        index.wrapping_mul(self.deal.0).wrapping_add(self.deal.1)
     }
 
     /// The next request, without taking it.
@@ -288,6 +312,31 @@ impl Requests {
     fn fill_block(&mut self) {
         self.block.clear();
         self.taken = 0;
+        while self.block.is_empty() && self.drawn < self.end {
+            let first = self.drawn;
+            self.draw_block();
+            self.keep_own(first);
+        }
+    }
+
+    /// Drop what other replicas get of a block that begins with `first`, and count the rest anew.
+    fn keep_own(&mut self, first: u64) {
+        let (every, own) = self.deal;
+        if every == 1 {
+            return;
+        }
+        let before = share_of(first, every, own);
+        // The request that comes next; it may lie beyond this block.
+        let start = (self.place_in_whole(before) - first) as usize;
+        let number = self.block.len().saturating_sub(start).div_ceil(every as usize);
+        for kept in 0..number {
+            let request = self.block[start + kept * every as usize];
+            self.block[kept] = Request { index: before + kept as u64, ..request };
+        }
+        self.block.truncate(number);
+    }
+
+    fn draw_block(&mut self) {
         let indices = self.drawn..self.end.min(self.drawn.saturating_add(BLOCK));
         self.drawn = indices.end;
         match &mut self.source {
@@ -302,8 +351,14 @@ impl Requests {
                     class: 0,
                 }));
             }
+            Source::Nothing => {}
         }
     }
+}
+
+/// How many of the first `number` requests a replica gets of a stream that is dealt out.
+pub(crate) const fn share_of(number: u64, replicas: u64, replica: u64) -> u64 {
+    if number > replica { (number - replica - 1) / replicas + 1 } else { 0 }
 }
 
 impl Iterator for Requests {
