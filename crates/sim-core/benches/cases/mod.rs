@@ -6,9 +6,9 @@ use sim_core::{
 };
 
 /// A load on one engine.
-pub struct Case {
+pub(crate) struct Case {
     /// Its name in tables and in the budget.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     rate_per_s: f64,
     input: LengthSpec,
     output: LengthSpec,
@@ -28,7 +28,7 @@ const fn fixed(name: &'static str, rate_per_s: f64) -> Case {
 }
 
 /// All cases. Nothing in the simulator is specialised to fixed lengths.
-pub const CASES: [Case; 5] = [
+pub(crate) const CASES: [Case; 5] = [
     fixed("20 req/s", 20.0),
     fixed("1 req/s", 1.0),
     fixed("30 req/s, overloaded", 30.0),
@@ -47,7 +47,7 @@ impl Case {
     ///
     /// # Errors
     /// There is no request.
-    pub fn setup(&self, requests: u64) -> Result<Setup, SetupError> {
+    pub(crate) fn setup(&self, requests: u64) -> Result<Setup, SetupError> {
         let whole = Setup {
             workload: Workload {
                 source: RequestSource::Generated {
