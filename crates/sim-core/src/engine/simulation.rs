@@ -108,6 +108,10 @@ impl ReferenceSimulation {
     }
 
     /// Take up to `most` jumps.
+    ///
+    /// On its own, so that its registers are: merged into its callers it is slower, most of all in
+    /// WASM.
+    #[inline(never)]
     pub(super) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if self.running() == 0 {
