@@ -309,6 +309,11 @@ pub(crate) fn run_share(met: u64, offered: u64) -> String {
     format!("{} {noun} met the target: {}.", quantity::count_of(met, offered), share(part))
 }
 
+/// “5 replicas got the requests in turn. Of one of them:”
+pub(crate) fn run_replicas(replicas: u64) -> String {
+    format!("{} replicas got the requests in turn. On one of them:", count(replicas))
+}
+
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”
 pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: u64) -> String {
     format!(

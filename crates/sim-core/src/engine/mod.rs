@@ -71,8 +71,16 @@ impl EngineBounds {
     }
 }
 
-/// Whether an arrival is seen by a step that starts at `now_s`. The tolerance keeps a rounding
-/// error from moving a tie by a whole step.
+/// Whether an arrival is seen by a step that starts at `now_s`.
+#[inline]
 fn has_arrived(arrival_s: f64, now_s: f64) -> bool {
-    arrival_s <= now_s + 1e-12 * crate::float::greater(1.0, now_s)
+    arrival_s <= seen_until_s(now_s)
+}
+
+/// The latest arrival that is seen by a step that starts at `now_s`. The tolerance keeps a rounding
+/// error from moving a tie by a whole step.
+#[inline]
+fn seen_until_s(now_s: f64) -> f64 {
+    // The product rounds monotonically, so this is 1e-12 · max(1, now).
+    now_s + crate::float::greater(1e-12, 1e-12 * now_s)
 }

@@ -78,7 +78,9 @@ fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
 
 /// Only the classes of a mix differ in importance.
 fn standings(setup: &Setup) -> Standings {
-    let RequestSource::Mixed(mix) = &setup.workload.source else { return Standings::Same };
+    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
+        return Standings::Same;
+    };
     let standing = |class: &RequestClass| Standing {
         priority: i64::from(class.priority),
         ..Standing::default()
