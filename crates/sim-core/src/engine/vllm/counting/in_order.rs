@@ -87,20 +87,18 @@ impl Composer {
         while let Some(id) = next {
             next = self.running.after(id);
             let has_worked = self.journeys[id].worked_in == self.step + 1;
-            match self.journeys[id].state {
-                State::Decoding if has_worked => {}
-                State::Irregular if has_worked => {
-                    if !self.work_on(id, draft, step) {
-                        self.irregular.push(id);
-                    }
-                }
+            let is_irregular = match self.journeys[id].state {
+                State::Decoding if has_worked => false,
                 State::Decoding => {
                     self.interrupt(id);
                     self.journeys[id].took = 0;
-                    self.irregular.push(id);
+                    true
                 }
-                State::Irregular => self.irregular.push(id),
-                _ => {}
+                State::Irregular => !has_worked || !self.work_on(id, draft, step),
+                _ => false,
+            };
+            if is_irregular {
+                self.irregular.push(id);
             }
         }
         step.decode(self.decoding, self.context_tokens);
