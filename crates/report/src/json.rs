@@ -102,7 +102,7 @@ pub fn run_json(run: &Run, scenario: &Scenario, with_requests: bool) -> String {
     }))
 }
 
-fn document(value: &Value) -> String {
+pub(crate) fn document(value: &Value) -> String {
     // A value prints itself; `#` asks for one field a line.
     format!("{value:#}\n")
 }
