@@ -83,8 +83,6 @@ pub enum FromWorker {
         generation: u64,
         /// What was found so far.
         answer: Box<ProofAnswer>,
-        /// False while there are checks to make.
-        complete: bool,
     },
     /// The scenario has no answer; the message says what to change.
     Refused {
@@ -181,7 +179,7 @@ mod tests {
         let findings = proof.next_jobs().iter().map(planner::ProofJob::run).collect();
         proof.accept(findings);
         let answer = Box::new(proof.answer().clone());
-        let sent = FromWorker::Proof { generation: 3, answer, complete: false };
+        let sent = FromWorker::Proof { generation: 3, answer };
         assert_eq!(decode::<FromWorker>(&encode(&sent).unwrap()).unwrap(), sent);
     }
 

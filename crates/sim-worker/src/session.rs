@@ -129,7 +129,7 @@ impl ProofTask {
         self.jobs = self.proof.next_jobs().into();
         let complete = self.jobs.is_empty();
         let answer = Box::new(self.proof.answer().clone());
-        post(FromWorker::Proof { generation: self.generation, answer, complete });
+        post(FromWorker::Proof { generation: self.generation, answer });
         complete
     }
 }
@@ -281,7 +281,7 @@ mod tests {
     /// Whether each told proof was complete.
     fn proofs(news: &[FromWorker]) -> Vec<bool> {
         let told = |message: &FromWorker| match message {
-            FromWorker::Proof { complete, .. } => Some(*complete),
+            FromWorker::Proof { answer, .. } => Some(answer.is_complete()),
             _ => None,
         };
         news.iter().filter_map(told).collect()

@@ -259,6 +259,10 @@ impl PublishedCell {
 pub struct ProofAnswer {
     /// Root of every random number.
     pub seed: u64,
+    /// Checks made.
+    pub done: u32,
+    /// Checks that there are.
+    pub total: u32,
     /// Random set-ups that were run.
     pub setups: u64,
     /// Requests simulated, all checks together.
@@ -276,11 +280,13 @@ pub struct ProofAnswer {
 }
 
 impl ProofAnswer {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, total: u32) -> Self {
         let open =
             |kind| Truth { kind, state: State::Open, checks: 0, figures: [0.0; 5], problem: None };
         Self {
             seed,
+            done: 0,
+            total,
             setups: 0,
             requests: 0,
             fingerprint: 0,
@@ -289,6 +295,12 @@ impl ProofAnswer {
             plateaus: Vec::new(),
             cells: Vec::new(),
         }
+    }
+
+    /// Whether every check has been made.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.done == self.total
     }
 
     /// Truths in this state.
@@ -306,6 +318,7 @@ impl ProofAnswer {
 
 /// Take one finding in.
 pub(super) fn merge(answer: &mut ProofAnswer, finding: Finding) {
+    answer.done += 1;
     answer.requests += finding.requests;
     answer.fingerprint = split_mix(answer.fingerprint ^ finding.bits);
     // A set-up is whatever was looked at for conservation.
@@ -407,7 +420,7 @@ mod tests {
     use super::*;
 
     fn after(findings: Vec<Finding>, is_last: bool) -> ProofAnswer {
-        let mut answer = ProofAnswer::new(1);
+        let mut answer = ProofAnswer::new(1, 24);
         for finding in findings {
             merge(&mut answer, finding);
         }

@@ -42,8 +42,6 @@ pub struct Proof {
     /// Checks that have not been handed out, the next round last.
     rounds: Vec<Vec<Check>>,
     pending: usize,
-    done: u32,
-    total: u32,
     answer: ProofAnswer,
 }
 
@@ -66,7 +64,7 @@ impl Proof {
         }
         rounds.reverse();
         let total = rounds.iter().map(Vec::len).sum::<usize>() as u32;
-        Self { seed, rounds, pending: 0, done: 0, total, answer: ProofAnswer::new(seed) }
+        Self { seed, rounds, pending: 0, answer: ProofAnswer::new(seed, total) }
     }
 
     /// Checks that can be made now, independent of each other; none when all are made. Their
@@ -82,7 +80,6 @@ impl Proof {
     /// Take the findings of the jobs handed out last, in job order.
     pub fn accept(&mut self, findings: Vec<Finding>) {
         for finding in findings.into_iter().take(self.pending) {
-            self.done += 1;
             merge(&mut self.answer, finding);
         }
         self.pending = 0;
@@ -92,7 +89,7 @@ impl Proof {
     /// Checks made, and how many there are.
     #[must_use]
     pub const fn progress(&self) -> (u32, u32) {
-        (self.done, self.total)
+        (self.answer.done, self.answer.total)
     }
 
     /// What has been found so far.
@@ -104,7 +101,7 @@ impl Proof {
     /// Whether every check has been made.
     #[must_use]
     pub const fn is_done(&self) -> bool {
-        self.done == self.total
+        self.answer.is_complete()
     }
 }
 
