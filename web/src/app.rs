@@ -8,11 +8,14 @@ use crate::{
     browser,
     dom::{El, el, in_body},
     shell::{side_panel, toast, top_bar, with_notice_line},
-    state::{Sheet, State},
+    state::{Sheet, State, View},
     strings,
     theme::{ThemeState, media_signal},
     url_state,
-    views::plan::{announcer, plan},
+    views::{
+        know::know,
+        plan::{announcer, plan},
+    },
 };
 
 /// Scrolling further than this condenses the answer card, CSS px.
@@ -29,8 +32,9 @@ pub(crate) struct Layout {
 
 /// Builds the page into the document's body.
 pub(crate) fn app() {
-    let parsed = Scenario::from_link(&url_state::fragment());
-    let state = State::new(parsed.scenario, parsed.notices);
+    let link = url_state::fragment();
+    let parsed = Scenario::from_link(&link);
+    let state = State::new(parsed.scenario, View::of_link(&link), parsed.notices);
     let layout = Layout {
         is_phone: media_signal("(max-width: 599px)"),
         is_narrow: media_signal("(max-width: 899px)"),
@@ -66,8 +70,22 @@ fn page(state: State, layout: Layout) -> El {
         .on(ev::click, move |_| state.sheet.set(Sheet::Peek));
     let main = el("main").class("main").flag_of("inert", drawer_is_open);
     let condensed = follow_scrolling(&main);
-    let inner = with_notice_line(el("div").class("main-inner")).child(plan(condensed));
-    el("div").class("page").child([top_bar(), side_panel(), scrim, main.child(inner)])
+    let column: Element = main.node::<Element>().clone();
+    let view = move || {
+        column.set_scroll_top(0);
+        match state.view.get() {
+            View::Plan => plan(condensed),
+            View::Know => know(state),
+        }
+    };
+    let inner = with_notice_line(el("div").class("main-inner")).region(view);
+    let name = move || if state.view.get() == View::Know { "know" } else { "plan" };
+    el("div").class("page").attr_of("data-view", name).child([
+        top_bar(),
+        side_panel(),
+        scrim,
+        main.child(inner),
+    ])
 }
 
 /// Whether the answer has been scrolled out of its place, in the main column or with the page.

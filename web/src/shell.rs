@@ -3,7 +3,7 @@
 use std::{cell::Cell, rc::Rc, time::Duration};
 
 use leptos::{ev, prelude::*};
-use scenario::{Notice, Scenario};
+use scenario::Notice;
 use web_sys::{Element, PointerEvent};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     dom::{El, el},
     icons::{Icon, mark},
     memo::effect,
-    state::{Sheet, State},
+    state::{Sheet, State, View},
     strings,
     theme::{Choice, ThemeState},
     url_state,
@@ -31,16 +31,15 @@ const FULL_GAP_PX: f64 = 48.0;
 /// Mark, view, and the actions on the whole scenario.
 pub(crate) fn top_bar() -> El {
     let state = expect_context::<State>();
-    let here = move || format!("#{}", state.current.with(Scenario::to_link));
-    let view = el("a")
-        .attr_of("href", here)
-        .attr("aria-current", "page")
-        .on(ev::click, |event| event.prevent_default())
-        .text(strings::PLAN);
+    let views = el("nav").class("views").attr("aria-label", strings::VIEWS).child([
+        view_link(state, View::Plan, strings::PLAN),
+        el("span").class("views-line").attr("aria-hidden", "true"),
+        view_link(state, View::Know, strings::KNOW),
+    ]);
     el("header").class("bar").child([
         drawer_button(state),
         el("span").class("brand").child(mark()).text(strings::NAME),
-        el("nav").class("views").attr("aria-label", strings::VIEWS).child(view),
+        views,
         el("span").class("bar-space"),
         quiet_button(strings::UNDO, Icon::Undo)
             .flag_of("disabled", move || !state.steps.with(|steps| steps.can_undo()))
@@ -54,6 +53,26 @@ pub(crate) fn top_bar() -> El {
             .child([Icon::Link.el(), el("span").class("bar-label").text(strings::COPY_LINK)]),
         theme_button(),
     ])
+}
+
+/// A link to another view of the same scenario; a plain click stays on the page.
+fn view_link(state: State, view: View, name: &str) -> El {
+    let address = move || format!("#{}", state.current.with(|scenario| view.link(scenario)));
+    let is_here = move || (state.view.get() == view).then_some("page");
+    let go = move |event: ev::MouseEvent| {
+        if event.ctrl_key() || event.meta_key() || event.shift_key() {
+            return;
+        }
+        event.prevent_default();
+        if state.view.get_untracked() != view {
+            state.view.set(view);
+        }
+    };
+    el("a")
+        .attr_of("href", address)
+        .attr_maybe("aria-current", is_here)
+        .on(ev::click, go)
+        .text(name)
 }
 
 fn button(class: &str) -> El {
@@ -80,7 +99,7 @@ fn drawer_button(state: State) -> El {
 }
 
 fn copy_link(state: State) {
-    let link = url_state::link_to(&state.scenario.get_untracked());
+    let link = url_state::link_to(state.view.get_untracked(), &state.scenario.get_untracked());
     let characters = link.chars().count();
     browser::copy(&link, move |worked| {
         let said =

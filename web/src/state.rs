@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use planner::{ClosedForm, PlanAnswer, closed_form};
+use planner::{ClosedForm, PlanAnswer, ProofAnswer, closed_form};
 use protocol::Question;
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
@@ -84,6 +84,12 @@ pub(crate) struct State {
     pub(crate) answered: RwSignal<Option<Arc<Answered>>>,
     /// Whether something is being simulated.
     pub(crate) activity: RwSignal<Activity>,
+    /// Which view is shown.
+    pub(crate) view: RwSignal<View>,
+    /// What the proof of "How we know" has found; none before it is first looked at.
+    pub(crate) proved: RwSignal<Option<Arc<ProofAnswer>>>,
+    /// How long the proof took, in milliseconds; none while it is under way.
+    pub(crate) proof_ms: RwSignal<Option<f64>>,
     /// What the opened link held that is not as written.
     pub(crate) notices: RwSignal<Vec<Notice>>,
     /// Whether a pointer holds a slider.
@@ -98,6 +104,36 @@ pub(crate) struct State {
     pub(crate) sheet: RwSignal<Sheet>,
     client: StoredValue<Option<Client>, LocalStorage>,
     asked: StoredValue<LastAsked>,
+    /// When the proof was asked for.
+    proof_began_ms: StoredValue<f64>,
+}
+
+/// A view of the one scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// How many GPUs.
+    Plan,
+    /// How we know.
+    Know,
+}
+
+impl View {
+    /// The view that a link names; Plan where it names none, or one that is not here.
+    pub(crate) fn of_link(link: &str) -> Self {
+        let names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
+        if names.last() == Some(Self::KNOW) { Self::Know } else { Self::Plan }
+    }
+
+    /// A link to this view of a scenario.
+    pub(crate) fn link(self, scenario: &Scenario) -> String {
+        let link = scenario.to_link();
+        match self {
+            Self::Plan => link,
+            Self::Know => [&link, "&view=", Self::KNOW].concat(),
+        }
+    }
+
+    const KNOW: &'static str = "know";
 }
 
 /// How far the controls are open where they don't stand beside the answer.
@@ -120,7 +156,7 @@ struct LastAsked {
 
 impl State {
     /// Begins with a scenario and the notices of its link.
-    pub(crate) fn new(first: Scenario, notices: Vec<Notice>) -> Self {
+    pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>) -> Self {
         let scenario = RwSignal::new(first.clone());
         let current = memo(move |_| scenario.get());
         let resolution = memo(move |_| resolve(current.get()));
@@ -130,6 +166,9 @@ impl State {
             resolution,
             answered: RwSignal::new(None),
             activity: RwSignal::new(Activity::Idle),
+            view: RwSignal::new(view),
+            proved: RwSignal::new(None),
+            proof_ms: RwSignal::new(None),
             notices: RwSignal::new(notices),
             dragging: RwSignal::new(false),
             toast: RwSignal::new(None),
@@ -138,6 +177,7 @@ impl State {
             sheet: RwSignal::new(Sheet::Peek),
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
+            proof_began_ms: StoredValue::new(0.0),
         }
     }
 
@@ -219,6 +259,15 @@ impl State {
         self.ask(false);
     }
 
+    /// Proves the simulator's truths: at first with the seed that the command line begins with, then
+    /// with the next.
+    pub(crate) fn prove(self) {
+        let seed = self.proved.with_untracked(|proved| proved.as_ref().map_or(1, |p| p.seed + 1));
+        self.proof_began_ms.set_value(now_ms());
+        self.proof_ms.set(None);
+        self.with_client(|client| client.prove(seed));
+    }
+
     /// Stops the run, leaving the closed form.
     pub(crate) fn stop(self) {
         if matches!(self.activity.get_untracked(), Activity::Running(..)) {
@@ -238,6 +287,12 @@ impl State {
         match news {
             News::Progress(done, total) => self.activity.set(Activity::Running(done, total)),
             News::Answer { asked, answer, complete } => self.take(asked, *answer, complete),
+            News::Proof(answer) => {
+                if answer.is_complete() {
+                    self.proof_ms.set(Some(now_ms() - self.proof_began_ms.get_value()));
+                }
+                self.proved.set(Some(Arc::from(answer)));
+            }
             News::Refused { asked, message } => {
                 if asked.scenario == self.current.get_untracked() {
                     self.activity.set(Activity::Refused(message));

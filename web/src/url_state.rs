@@ -8,7 +8,12 @@ use leptos::prelude::*;
 use scenario::Scenario;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 
-use crate::{browser::Debounce, memo::on_change, state::State, strings};
+use crate::{
+    browser::Debounce,
+    memo::on_change,
+    state::{State, View},
+    strings,
+};
 
 /// Rest before the entry is replaced.
 const REPLACE_MS: u64 = 300;
@@ -21,11 +26,11 @@ pub(crate) fn fragment() -> String {
     hash.strip_prefix('#').unwrap_or(&hash).to_owned()
 }
 
-/// The whole link to a scenario.
-pub(crate) fn link_to(scenario: &Scenario) -> String {
+/// The whole link to a view of a scenario.
+pub(crate) fn link_to(view: View, scenario: &Scenario) -> String {
     let address = window().location().href().unwrap_or_default();
     let base = address.split_once('#').map_or(address.as_str(), |(base, _)| base);
-    format!("{base}#{}", scenario.to_link())
+    format!("{base}#{}", view.link(scenario))
 }
 
 #[derive(Clone, Copy)]
@@ -92,7 +97,8 @@ impl Steps {
 
 /// Keeps the address bar and the page in step for as long as the page lives.
 pub(crate) fn follow(state: State) {
-    let settled = StoredValue::new(state.scenario.with_untracked(Scenario::to_link));
+    let view = state.view.get_untracked();
+    let settled = StoredValue::new(state.scenario.with_untracked(|scenario| view.link(scenario)));
     settled.with_value(|link| write(Write::Replace, link));
     let replace = Debounce::new(REPLACE_MS);
     let settle = Debounce::new(SETTLE_MS);
@@ -104,7 +110,7 @@ pub(crate) fn follow(state: State) {
         },
         move || {
             let scenario = state.current.get_untracked();
-            let link = scenario.to_link();
+            let link = state.view.get_untracked().link(&scenario);
             replace.call({
                 let link = link.clone();
                 move || write(Write::Replace, &link)
@@ -117,6 +123,17 @@ pub(crate) fn follow(state: State) {
                 replace.cancel();
                 settle_at(state, settled, &scenario, link);
             });
+        },
+    );
+    // Another view is an entry of its own at once.
+    on_change(
+        move || state.view.track(),
+        move || {
+            replace.cancel();
+            settle.cancel();
+            let scenario = state.current.get_untracked();
+            let link = state.view.get_untracked().link(&scenario);
+            settle_at(state, settled, &scenario, link);
         },
     );
     listen(state, settled);
@@ -140,10 +157,14 @@ fn listen(state: State, settled: StoredValue<String>) {
         }
         let parsed = Scenario::from_link(&link);
         let before = state.scenario.get_untracked();
-        settled.set_value(parsed.scenario.to_link());
+        let view = View::of_link(&link);
+        settled.set_value(view.link(&parsed.scenario));
         state.toast.set(strings::restored(&before, &parsed.scenario));
         state.notices.set(parsed.notices);
         state.scenario.set(parsed.scenario);
+        if state.view.get_untracked() != view {
+            state.view.set(view);
+        }
     });
     for event in ["popstate", "hashchange"] {
         let callback = on_change.as_ref().unchecked_ref();

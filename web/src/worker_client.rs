@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
-use planner::PlanAnswer;
+use planner::{PlanAnswer, ProofAnswer};
 use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
 use scenario::Scenario;
 use wasm_bindgen::{JsCast, prelude::Closure};
@@ -42,6 +42,8 @@ pub(crate) enum News {
     Progress(u32, u32),
     /// An answer to this question; `complete` is false while it will still narrow.
     Answer { asked: Asked, answer: Box<PlanAnswer>, complete: bool },
+    /// What a proof has found so far.
+    Proof(Box<ProofAnswer>),
     /// The scenario cannot be simulated.
     Refused { asked: Asked, message: String },
     /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
@@ -64,6 +66,8 @@ struct Inner {
     generation: u64,
     flight: Option<(u64, Asked)>,
     waiting: Option<Asked>,
+    /// Generation and seed of the proof under way; a fresh worker is asked for it again.
+    proof: Option<(u64, u64)>,
     last_sign_ms: f64,
     last_look_ms: f64,
     deaths_ms: Vec<f64>,
@@ -125,6 +129,20 @@ impl Client {
         };
         if let Some((generation, _)) = flight {
             self.post(&ToWorker::Cancel { generation });
+        }
+    }
+
+    /// Asks for a proof, beside whatever else is asked; a newer one replaces it.
+    pub(crate) fn prove(&self, seed: u64) {
+        let (generation, ready) = {
+            let mut inner = self.inner.borrow_mut();
+            inner.generation += 1;
+            inner.last_sign_ms = now_ms();
+            inner.proof = Some((inner.generation, seed));
+            (inner.generation, inner.ready)
+        };
+        if ready {
+            self.post(&ToWorker::Prove { generation, seed });
         }
     }
 
@@ -221,6 +239,7 @@ impl Client {
                     (self.tell)(News::Answer { asked, answer, complete });
                 }
             }
+            FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
             FromWorker::Refused { generation, message } => {
                 if let Some(asked) = self.flying(generation) {
                     self.land(true);
@@ -228,6 +247,19 @@ impl Client {
                 }
             }
         }
+    }
+
+    fn hear_proof(&self, generation: u64, answer: Box<ProofAnswer>) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            if inner.proof.is_none_or(|(current, _)| current != generation) {
+                return;
+            }
+            if answer.is_complete() {
+                inner.proof = None;
+            }
+        }
+        (self.tell)(News::Proof(answer));
     }
 
     /// The question of this generation, unless it is an old one.
@@ -261,11 +293,14 @@ impl Client {
             self.die(message);
             return;
         }
-        let (next, revived) = {
+        let (next, proof, revived) = {
             let mut inner = self.inner.borrow_mut();
             inner.ready = true;
-            (inner.waiting.take(), !inner.deaths_ms.is_empty())
+            (inner.waiting.take(), inner.proof, !inner.deaths_ms.is_empty())
         };
+        if let Some((generation, seed)) = proof {
+            self.post(&ToWorker::Prove { generation, seed });
+        }
         if revived {
             (self.tell)(News::Revived);
         }
@@ -284,7 +319,8 @@ impl Client {
                 inner.last_sign_ms = now;
             }
             inner.last_look_ms = now;
-            let expects = inner.link.is_some() && (inner.flight.is_some() || !inner.ready);
+            let busy = inner.flight.is_some() || inner.proof.is_some();
+            let expects = inner.link.is_some() && (busy || !inner.ready);
             expects && now - inner.last_sign_ms > SILENCE_MS
         };
         if silent {

@@ -8,6 +8,7 @@ use crate::geometry::Rect;
 use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
 use crate::paint::{Brush, HALO_PX};
+use crate::queues::{QueuePanel, draw_queues};
 use crate::style::Style;
 use crate::theme::Theme;
 
@@ -26,6 +27,27 @@ pub fn knee_svg(data: &KneeData, theme: &Theme, style: &Style) -> Result<String,
         root.present().map_err(ChartError::of)?;
     }
     Ok(finished(&drawn, "Latency and goodput as load rises", theme, style))
+}
+
+/// Queues against theory as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its panels.
+pub fn queues_svg(
+    queues: &[QueuePanel],
+    theme: &Theme,
+    style: &Style,
+) -> Result<String, ChartError> {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
+        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
+        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
+        draw_queues(&root, queues, theme, style)?;
+        root.present().map_err(ChartError::of)?;
+    }
+    Ok(finished(&drawn, "Queues: theory and simulation", theme, style))
 }
 
 /// Turns the backend's document into one with a title, sizes in CSS px, halos as strokes, and like

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  there is an answer
-  1  the target cannot be met, or the model does not fit; the output says why and what would do
+  1  the target cannot be met, the model does not fit, or a truth fails; the output says why
   2  something that was typed or read cannot be used; the message says what and how to mend it
   3  a file or stream could not be read or written";
 
@@ -23,7 +23,8 @@ Examples:
   headroom simulate rate=20 --requests-out requests.csv
   headroom chart --out knee.svg --theme dark
   headroom link rate=250 --base https://example.org/headroom/
-  headroom catalog gpus                           GPUs that can be named, with their figures";
+  headroom catalog gpus                           GPUs that can be named, with their figures
+  headroom know                                   check the simulator against theory and itself";
 
 /// How many GPUs an LLM service needs, at what latency, by simulating the serving engine.
 #[derive(Debug, Parser)]
@@ -45,6 +46,9 @@ pub(crate) enum Command {
     Chart(ChartArgs),
     /// Write the scenario as a link, or explain a link.
     Link(LinkArgs),
+    /// How we know: check every truth of the simulator, theory against simulation, published
+    /// figures, and list what is assumed.
+    Know(KnowArgs),
     /// List the models and GPUs that can be named, with their figures and where those come from.
     Catalog(CatalogArgs),
 }
@@ -262,6 +266,25 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "URL", default_value = "")]
     pub(crate) base: String,
     /// Print every setting as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom know
+  headroom know --proof-seed 7 --json
+  headroom know model=llama-3.1-8b          with what is assumed of this scenario")]
+pub(crate) struct KnowArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Other random set-ups and arrivals; the page begins with 1, and each further run has the next.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) proof_seed: u64,
+    /// Print JSON (SI units).
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -48,6 +48,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Simulate(args) => commands::simulate::run(args),
         Command::Chart(args) => commands::chart::run(args),
         Command::Link(args) => commands::link::run(args),
+        Command::Know(args) => commands::know::run(args),
         Command::Catalog(args) => commands::catalog::run(args),
     }
 }

@@ -26,22 +26,35 @@ pub(crate) fn run_all(
     threads: NonZeroUsize,
     progress: &Progress,
 ) -> Result<Vec<Run>, Failure> {
-    let run = |job: &Job| {
-        let run = job.run();
-        progress.one_done();
-        run.map_err(Failure::from)
-    };
-    map(jobs, threads, run)
+    each(jobs, Job::run, threads, progress)
+        .into_iter()
+        .map(|run| run.map_err(Failure::from))
+        .collect()
 }
 
-/// Work on every item on up to `threads` threads; the first failure, in their order, counts.
+/// Do `make` with every job on up to `threads` threads, and count the jobs as they end.
+pub(crate) fn each<J: Sync, R: Send>(
+    jobs: &[J],
+    make: impl Fn(&J) -> R + Sync,
+    threads: NonZeroUsize,
+    progress: &Progress,
+) -> Vec<R> {
+    let make = |job: &J| {
+        let made = make(job);
+        progress.one_done();
+        made
+    };
+    map(jobs, threads, make)
+}
+
+/// Work on every item on up to `threads` threads.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     threads: NonZeroUsize,
-    work: impl Fn(&T) -> Result<R, Failure> + Sync,
-) -> Result<Vec<R>, Failure> {
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<R, Failure>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
     let work = || {
         while let Some((index, item)) = take(items, &next) {
             let result = work(item);
@@ -51,7 +64,7 @@ pub(crate) fn map<T: Sync, R: Send>(
     thread::scope(|scope| {
         // This thread works, too.
         for _ in 1..threads.get().min(items.len()) {
-            scope.spawn(work);
+            scope.spawn(&work);
         }
         work();
     });

@@ -16,6 +16,7 @@ mod job;
 mod load;
 mod out_of_reach;
 mod plan;
+mod proof;
 mod refusal;
 mod steady;
 mod sweep;
@@ -24,6 +25,10 @@ pub use answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
 pub use plan::Plan;
+pub use proof::{
+    Compared, Finding, Plateau, PlateauKind, Printed, Proof, ProofAnswer, ProofJob, PublishedCell,
+    Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
+};
 pub use scenario::Remedy;
 pub use sweep::Sweep;
 

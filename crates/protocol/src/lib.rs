@@ -9,13 +9,13 @@
 
 mod question;
 
-use planner::PlanAnswer;
+use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use question::{Question, Traffic};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -35,7 +35,14 @@ pub enum ToWorker {
         /// One replication only: enough while a slider is being dragged.
         quick: bool,
     },
-    /// Stop working on this generation, if it is the current one.
+    /// Prove the simulator's truths. Plans go first; a newer proof replaces the one under way.
+    Prove {
+        /// Grows with every request of the page, plans included.
+        generation: u64,
+        /// Root of the proof's random numbers.
+        seed: u64,
+    },
+    /// Stop working on this generation, if it is a current one.
     Cancel {
         /// The generation to stop.
         generation: u64,
@@ -69,6 +76,13 @@ pub enum FromWorker {
         answer: Box<PlanAnswer>,
         /// False while further replications will narrow it.
         complete: bool,
+    },
+    /// What a proof has found.
+    Proof {
+        /// The request that this is about.
+        generation: u64,
+        /// What was found so far.
+        answer: Box<ProofAnswer>,
     },
     /// The scenario has no answer; the message says what to change.
     Refused {
@@ -157,6 +171,16 @@ mod tests {
             let bytes = encode(&sent).unwrap();
             assert_eq!(decode::<ToWorker>(&bytes).unwrap(), sent);
         }
+    }
+
+    #[test]
+    fn a_proof_comes_through_whole() {
+        let mut proof = planner::Proof::new(5);
+        let findings = proof.next_jobs().iter().map(planner::ProofJob::run).collect();
+        proof.accept(findings);
+        let answer = Box::new(proof.answer().clone());
+        let sent = FromWorker::Proof { generation: 3, answer };
+        assert_eq!(decode::<FromWorker>(&encode(&sent).unwrap()).unwrap(), sent);
     }
 
     #[test]

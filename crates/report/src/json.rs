@@ -104,7 +104,7 @@ pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bo
     }))
 }
 
-fn document(value: &Value) -> String {
+pub(crate) fn document(value: &Value) -> String {
     // A value prints itself; `#` asks for one field a line.
     format!("{value:#}\n")
 }

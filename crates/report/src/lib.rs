@@ -11,9 +11,12 @@
 //! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
 //! in the unit.
 
+mod assumptions;
 mod catalogue;
 mod json;
 mod knee;
+mod know;
+mod know_table;
 mod ledger;
 mod names;
 mod requests;
@@ -23,9 +26,15 @@ mod telling;
 mod traffic;
 mod words;
 
+pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_table};
+pub use know::{
+    cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
+    plateau_name, queue_name, queue_words, setting_name, truth_figures, truth_title,
+};
+pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
 pub use requests::requests_csv;
 pub use run_text::run_text;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use planner::{Job, Plan};
+use planner::{Job, Plan, Proof, ProofJob};
 use protocol::{FromWorker, ToWorker};
 use sim_core::{Progress, Run, Simulation};
 
@@ -22,6 +22,16 @@ const PROGRESS_MS: f64 = 80.0;
 #[derive(Default)]
 pub(crate) struct Session {
     task: Option<Task>,
+    /// Goes on whenever there is no plan to work on.
+    proof: Option<ProofTask>,
+}
+
+/// A proof in progress.
+struct ProofTask {
+    generation: u64,
+    proof: Proof,
+    jobs: VecDeque<ProofJob>,
+    findings: Vec<planner::Finding>,
 }
 
 /// A question in progress.
@@ -44,9 +54,20 @@ impl Session {
                 let plan = if quick { Plan::quick } else { Plan::new };
                 self.task = Some(Task::new(generation, plan(&question.resolved())));
             }
+            ToWorker::Prove { generation, seed } => {
+                self.proof = Some(ProofTask {
+                    generation,
+                    proof: Proof::new(seed),
+                    jobs: VecDeque::new(),
+                    findings: Vec::new(),
+                });
+            }
             ToWorker::Cancel { generation } => {
                 if self.task.as_ref().is_some_and(|task| task.generation == generation) {
                     self.task = None;
+                }
+                if self.proof.as_ref().is_some_and(|proof| proof.generation == generation) {
+                    self.proof = None;
                 }
             }
         }
@@ -54,13 +75,16 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some()
+        self.task.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.
     pub(crate) fn work(&mut self, clock_ms: &dyn Fn() -> f64, post: &mut dyn FnMut(FromWorker)) {
-        let Some(task) = &mut self.task else { return };
         let start_ms = clock_ms();
+        let Some(task) = &mut self.task else {
+            self.prove(&|| clock_ms() - start_ms >= SLICE_MS, post);
+            return;
+        };
         let mut done = false;
         while !done {
             done = task.advance(post);
@@ -76,6 +100,37 @@ impl Session {
         if done {
             self.task = None;
         }
+    }
+
+    /// A slice of the proof: whole checks, so that a cancel may wait for one of them.
+    fn prove(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
+        let Some(task) = &mut self.proof else { return };
+        let mut done = false;
+        while !done {
+            done = task.advance(post);
+            if is_over() {
+                break;
+            }
+        }
+        if done {
+            self.proof = None;
+        }
+    }
+}
+
+impl ProofTask {
+    /// One check, or the end of a round; true once all checks are made.
+    fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
+        if let Some(job) = self.jobs.pop_front() {
+            self.findings.push(job.run());
+            return false;
+        }
+        self.proof.accept(std::mem::take(&mut self.findings));
+        self.jobs = self.proof.next_jobs().into();
+        let complete = self.jobs.is_empty();
+        let answer = Box::new(self.proof.answer().clone());
+        post(FromWorker::Proof { generation: self.generation, answer });
+        complete
     }
 }
 
@@ -220,6 +275,41 @@ mod tests {
         assert!(session.is_busy());
         session.receive(plan(2, true));
         let (news, _) = work_out(&mut session);
+        assert_eq!(answers(&news), [(2, true, 1)]);
+    }
+
+    /// Whether each told proof was complete.
+    fn proofs(news: &[FromWorker]) -> Vec<bool> {
+        let told = |message: &FromWorker| match message {
+            FromWorker::Proof { answer, .. } => Some(answer.is_complete()),
+            _ => None,
+        };
+        news.iter().filter_map(told).collect()
+    }
+
+    #[test]
+    fn a_proof_fills_in_and_gives_way_to_plans() {
+        let mut session = Session::default();
+        session.receive(ToWorker::Prove { generation: 1, seed: 1 });
+        session.receive(plan(2, true));
+        let (news, slices) = work_out(&mut session);
+        assert_eq!(answers(&news), [(2, true, 1)]);
+        let plan_at = news.iter().position(|m| matches!(m, FromWorker::Answer { .. }));
+        let proof_at = news.iter().position(|m| matches!(m, FromWorker::Proof { .. }));
+        assert!(plan_at < proof_at, "{plan_at:?} {proof_at:?}");
+        let told = proofs(&news);
+        assert!(told.len() > 10 && slices > 10, "{} {slices}", told.len());
+        assert!(told.iter().rev().skip(1).all(|complete| !complete) && told.ends_with(&[true]));
+    }
+
+    #[test]
+    fn a_proof_can_be_cancelled_without_the_plan() {
+        let mut session = Session::default();
+        session.receive(ToWorker::Prove { generation: 1, seed: 1 });
+        session.receive(plan(2, true));
+        session.receive(ToWorker::Cancel { generation: 1 });
+        let (news, _) = work_out(&mut session);
+        assert!(proofs(&news).is_empty());
         assert_eq!(answers(&news), [(2, true, 1)]);
     }
 

@@ -4,4 +4,4 @@ mod backend;
 mod surface;
 
 pub(crate) use backend::drawing_area;
-pub(crate) use surface::{Frame, Surface, watch_size};
+pub(crate) use surface::{Frame, Surface, chart_style, watch_size};

@@ -2,9 +2,13 @@
 
 use std::{cell::Cell, rc::Rc};
 
+use charts::Style;
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, prelude::Closure};
 use web_sys::{Element, HtmlCanvasElement, ResizeObserver};
+
+/// Backend units per device pixel: curves stay smooth though units are whole numbers.
+const OVERSAMPLE: u32 = 4;
 
 /// Size of a canvas on the page and how many device pixels a CSS px has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,6 +38,13 @@ impl Surface {
             canvas.set_height(height);
         }
     }
+}
+
+/// How charts are drawn on a surface.
+pub(crate) fn chart_style(surface: &Surface) -> Style {
+    let style = Style::canvas(surface.width_px, surface.height_px, surface.ratio);
+    // No copies: our backend strokes the halo.
+    Style { halo_copies: 0, ..style.oversampled(OVERSAMPLE) }
 }
 
 /// Follows the size of an element and the pixel ratio of its screen.

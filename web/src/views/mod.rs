@@ -1,3 +1,4 @@
 //! The views of the page.
 
+pub(crate) mod know;
 pub(crate) mod plan;

@@ -76,6 +76,8 @@ fn simulated(setup: &Setup, args: &SimulateArgs) -> Result<FleetRun, Failure> {
     let engine = if args.oracle { simulate_by_oracle } else { simulate };
     let fleet = RoundRobin::new(setup, args.replicas.get() as u64)?;
     let shares: Vec<Setup> = (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect();
-    let runs = pool::map(&shares, args.threads.count(), |share| Ok(engine(share, keep)?))?;
+    let runs = pool::map(&shares, args.threads.count(), |share| engine(share, keep))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
     fleet.merge(runs).ok_or_else(|| Failure::input("a replica has no run".to_owned()))
 }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use charts::{Interval, KneeGeometry, Readout, Style, Theme, readout};
+use charts::{Interval, KneeGeometry, Readout, Theme, readout};
 use leptos::{ev, prelude::*};
 use quantity::{Unit, duration, number, plus_minus};
 use web_sys::{HtmlCanvasElement, HtmlInputElement};
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     app::Layout,
     browser,
-    canvas::{Frame, Surface, drawing_area, watch_size},
+    canvas::{Frame, Surface, chart_style, drawing_area, watch_size},
     dom::{El, el, svg},
     icons::Icon,
     memo::{effect, memo},
@@ -25,8 +25,6 @@ use crate::{
     theme::ThemeState,
 };
 
-/// Backend units per device pixel: curves stay smooth though units are whole numbers.
-const OVERSAMPLE: u32 = 4;
 /// Steps of the native cursor input.
 const STEPS: f64 = 1_000.0;
 /// Points that Shift with an arrow passes.
@@ -182,7 +180,7 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
         return None;
     }
     let start_ms = browser::now_ms();
-    let style = style(&surface);
+    let style = chart_style(&surface);
     let colours = chart.colours();
     let area = drawing_area(canvas, &surface, &style, &colours)?;
     let drawn = charts::draw_knee(&area, &knee.data, &colours, &style).ok();
@@ -193,12 +191,6 @@ fn paint(chart: Chart, canvas: &HtmlCanvasElement) -> Option<f64> {
     drawn.and(knee.input_ms)
 }
 
-fn style(surface: &Surface) -> Style {
-    let style = Style::canvas(surface.width_px, surface.height_px, surface.ratio);
-    // No copies: our backend strokes the halo.
-    Style { halo_copies: 0, ..style.oversampled(OVERSAMPLE) }
-}
-
 /// Draws the cursor on a canvas of its own: moving it does not redraw the chart.
 fn follow_cursor(chart: Chart, canvas: El) {
     let frame = Frame::new(move || {
@@ -207,7 +199,7 @@ fn follow_cursor(chart: Chart, canvas: El) {
                 return;
             };
             let surface = chart.surface.get();
-            let style = style(&surface);
+            let style = chart_style(&surface);
             let colours = chart.colours();
             let Some(area) = drawing_area(canvas.node(), &surface, &style, &colours) else {
                 return;

@@ -14,6 +14,7 @@ mod settings_panel;
 use leptos::{ev, prelude::*};
 
 pub(crate) use announcer::announcer;
+pub(crate) use knee_table::column_names;
 pub(crate) use settings_panel::settings_panel;
 
 use answer_card::{answer_card, card_memo};
