@@ -25,8 +25,9 @@ mod words;
 
 pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
-pub use knee::{knee_csv, knee_data, knee_table};
+pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
 pub use ledger::ledger_table;
 pub use requests::requests_csv;
 pub use run_text::run_text;
-pub use telling::{Status, Telling, plan_text, tell};
+pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};
+pub use words::{RUN_LONGER, with_headroom};
