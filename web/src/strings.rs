@@ -1,7 +1,7 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
-use quantity::{NARROW_SPACE, count, duration, number, share, whole_percent};
+use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
 use scenario::{Scenario, field};
 
 pub(crate) const NAME: &str = "Headroom";
@@ -138,7 +138,11 @@ pub(crate) fn rules_note(rules: &str) -> &'static str {
 pub(crate) fn class_total(taken_percent: f64) -> String {
     let percent = |value: f64| with_unit(&number(value), "%");
     if taken_percent > 100.0 + 1e-6 {
-        format!("The shares add up to {}. Make them {} or less.", percent(taken_percent), percent(100.0))
+        format!(
+            "The shares add up to {}. Make them {} or less.",
+            percent(taken_percent),
+            percent(100.0)
+        )
     } else if taken_percent > 100.0 - 1e-6 {
         "Every request is of one of these classes.".to_owned()
     } else {
@@ -194,14 +198,8 @@ pub(crate) const BANDWIDTH: &str = "Bandwidth";
 pub(crate) const IN_USE_AT_PEAK: &str = "in use at its peak";
 pub(crate) const PUBLISHED_FORMULA: &str = "Published formula";
 pub(crate) const NOT_CALIBRATED: &str = "not calibrated";
-pub(crate) const STABLE: &str = "Stable";
-pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STOPPED: &str = "Stopped";
-pub(crate) const WITHHELD: &str = "P99 withheld";
-pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
-pub(crate) const NO_ROOM: &str = "No room";
-pub(crate) const OUT_OF_REACH: &str = "Out of reach";
 pub(crate) const UNKNOWN: &str = "–";
 pub(crate) const RUNNING_LINE: &str = "closed form; Esc stops the run";
 pub(crate) const CANCELLED_LINE: &str = "closed form only";
@@ -214,11 +212,58 @@ pub(crate) const RESTARTING: &str = "A fresh worker starts by itself after 0.4\u
 pub(crate) const STOPPED_TWICE: &str = "Stopped twice in a minute, so it waits for you.";
 pub(crate) const SMALLEST_CHANGES: &str = "Smallest changes that work";
 pub(crate) const APPLY: &str = "Apply";
-pub(crate) const RUN_LONGER: &str = "run 4 times longer";
 
 pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
 pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
 pub(crate) const TABLE: &str = "Table";
+pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
+pub(crate) const PNG_TITLE: &str = "Save the chart as a PNG picture";
+pub(crate) const SVG_TITLE: &str = "Save the chart as an SVG picture";
+pub(crate) const REMARKS: &str = "About this traffic";
+pub(crate) const KEYS: &str = "Keys";
+pub(crate) const CLOSE: &str = "Close";
+pub(crate) const LETTERS_ON: &str = "Single letters work while no field has the focus";
+/// Keys and what they do, in groups.
+pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "Everywhere",
+        &[
+            ("?", "this list"),
+            ("R", "run again"),
+            ("T", "the chart as a table, and back"),
+            ("L", "copy the link"),
+            ("Esc", "stop a run, close what is open"),
+            ("Ctrl Z, Ctrl Shift Z", "undo, redo a setting"),
+        ],
+    ),
+    (
+        "On a slider",
+        &[
+            ("← →", "a small step; with Shift a larger one"),
+            ("Page ↑ Page ↓", "a large step"),
+            ("Home, End", "least, most"),
+            ("Delete", "as it was at first"),
+        ],
+    ),
+    (
+        "On the chart",
+        &[
+            ("← →", "next point; with Shift five points"),
+            ("Home, End", "first, last point"),
+            ("Esc", "back to the planned load"),
+        ],
+    ),
+];
+
+/// “Saved as knee.png.”
+pub(crate) fn saved(name: &str, worked: bool) -> String {
+    if worked {
+        format!("Saved as {name}.")
+    } else {
+        format!("{name} could not be made: the browser gave no canvas for it.")
+    }
+}
+
 pub(crate) const COPY_TABLE: &str = "Copy";
 pub(crate) const ONE_GPU: &str = "one GPU";
 pub(crate) const TTFT: &str = "TTFT";
@@ -323,70 +368,14 @@ pub(crate) fn no_numbers(reason: &str, change: Option<&str>) -> String {
     format!("No numbers to trace: {reason} {}", way_out(change))
 }
 
-/// “H100 GPUs for 100 req/s”, with the place where it breaks if there is no room for one line.
-pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
-    let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
-    format!("{gpu} {noun}\nfor {rate}")
-}
-
-/// “H100 for 90 req/s”, with the place where it breaks if there is no room for one line.
-pub(crate) fn headline_close(gpu: &str, rate: &str) -> String {
-    format!("{gpu}\nfor {rate}")
-}
-
-/// What the headroom costs, where there is little room.
-pub(crate) fn qualifier_short(headroom: f64, with: u64, without: u64) -> String {
-    if headroom <= 0.0 || with == without {
-        with_headroom(headroom)
-    } else {
-        format!("with {} headroom; {} without", share(headroom), count(without))
-    }
-}
-
-/// What the headroom costs.
-pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) -> String {
-    if headroom <= 0.0 {
-        format!("no headroom: {} is the most they carry", quantity::rate(carried))
-    } else if with == without {
-        format!("with {} headroom; no fewer would do", share(headroom))
-    } else {
-        format!("with {} headroom; {} would do without", share(headroom), count(without))
-    }
-}
-
-/// “with 25 % headroom”.
-pub(crate) fn with_headroom(headroom: f64) -> String {
-    if headroom <= 0.0 {
-        "no headroom".to_owned()
-    } else {
-        format!("with {} headroom", share(headroom))
-    }
-}
-
-/// The arithmetic of a close call, up to the two ways out.
-pub(crate) fn close_call(
-    rate: f64,
-    headroom: f64,
-    (few, many): (u64, u64),
-    (low, high): (f64, f64),
-) -> String {
-    let asked = rate * (1.0 + headroom);
-    let factor =
-        if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
-    format!(
-        "{}{factor} needs {} from each of {} GPUs. One GPU holds {} to {}. Take {}, or ",
-        number(rate),
-        quantity::rate(asked / few as f64),
-        count(few),
-        number(low),
-        number(high),
-        count(many),
-    )
-}
-
-/// “P99 TTFT, target 1 s”, and “P99 TTFT” where there is little room.
-pub(crate) fn p99_with_target(name: &str, target_s: f64) -> (String, String) {
-    (format!("P99 {name}, target {}", duration(target_s)), format!("P99 {name}"))
+/// “P99 TTFT, target 1 s”, and “P99 TTFT” where there is little room; without a target it is over
+/// classes that have their own.
+pub(crate) fn p99_with_target(name: &str, target_s: Option<f64>) -> (String, String) {
+    let long = match target_s {
+        Some(target_s) => format!("P99 {name}, target {}", duration(target_s)),
+        None => format!("P99 {name}, all classes"),
+    };
+    (long, format!("P99 {name}"))
 }
 
 /// “55 % of step time”, and “55 % of time” where there is little room.
@@ -417,6 +406,8 @@ pub(crate) fn gpus(low: u64, high: u64) -> String {
     let noun = if high == 1 { "GPU" } else { "GPUs" };
     if low == high {
         format!("{} {noun}", count(high))
+    } else if high == u64::MAX {
+        format!("{} or more GPUs", count(low))
     } else if high >= 100 {
         format!("{}–{} {noun}", count(low), count(high))
     } else {
@@ -440,45 +431,6 @@ pub(crate) fn runs_of(runs: u32) -> String {
 pub(crate) fn percent_done(done: u32, total: u32) -> String {
     let share = if total == 0 { 0.0 } else { f64::from(done) / f64::from(total) };
     whole_percent(if share > 1.0 { 1.0 } else { share })
-}
-
-/// Why the model is too large.
-pub(crate) fn does_not_fit(model: &str, gpu: &str, weights: f64, available: f64) -> String {
-    format!(
-        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache.",
-        quantity::memory(weights),
-        quantity::memory(available),
-    )
-}
-
-/// Why no request can run.
-pub(crate) fn no_room(capacity: u64, needed: u64) -> String {
-    format!(
-        "The weights fit. What is left holds {} tokens of KV cache; one request needs {}.",
-        count(capacity),
-        count(needed),
-    )
-}
-
-/// Why the target is below the floor.
-pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
-    let (ttft_floor, ttft_target) = ttft;
-    let (tpot_floor, tpot_target) = tpot;
-    if ttft_floor > ttft_target {
-        format!(
-            "At no load is TTFT under {}: a lone request’s prefill alone takes {}.",
-            duration(ttft_target),
-            duration(ttft_floor),
-        )
-    } else if tpot_floor > tpot_target {
-        format!(
-            "At no load is TPOT under {}: a lone request gets a token every {}.",
-            duration(tpot_target),
-            duration(tpot_floor),
-        )
-    } else {
-        "No rate that was simulated meets the target for the share of requests asked.".to_owned()
-    }
 }
 
 /// Why there is nothing new.

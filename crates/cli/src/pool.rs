@@ -26,28 +26,41 @@ pub(crate) fn run_all(
     threads: NonZeroUsize,
     progress: &Progress,
 ) -> Result<Vec<Run>, Failure> {
+    let run = |job: &Job| {
+        let run = job.run();
+        progress.one_done();
+        run.map_err(Failure::from)
+    };
+    map(jobs, threads, run)
+}
+
+/// Work on every item on up to `threads` threads; the first failure, in their order, counts.
+pub(crate) fn map<T: Sync, R: Send>(
+    items: &[T],
+    threads: NonZeroUsize,
+    work: impl Fn(&T) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<Run, sim_core::SetupError>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<(usize, Result<R, Failure>)>> = Mutex::new(Vec::new());
     let work = || {
-        while let Some((index, job)) = take(jobs, &next) {
-            let run = job.run();
-            progress.one_done();
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, run));
+        while let Some((index, item)) = take(items, &next) {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
         }
     };
     thread::scope(|scope| {
         // This thread works, too.
-        for _ in 1..threads.get().min(jobs.len()) {
+        for _ in 1..threads.get().min(items.len()) {
             scope.spawn(work);
         }
         work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, run)| run.map_err(Failure::from)).collect()
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn take<'a>(jobs: &'a [Job], next: &AtomicUsize) -> Option<(usize, &'a Job)> {
+fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
-    jobs.get(index).map(|job| (index, job))
+    items.get(index).map(|item| (index, item))
 }

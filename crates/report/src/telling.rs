@@ -55,6 +55,12 @@ pub struct Telling {
 }
 
 impl Telling {
+    /// For a scenario that is mistaken rather than impossible: why there is no number.
+    #[must_use]
+    pub fn without_number(reason: &str) -> Self {
+        no_answer(words::NO_ANSWER, reason.to_owned(), &[])
+    }
+
     /// The headline with the place where it breaks if there is no room for one line.
     #[must_use]
     pub fn broken_headline(&self) -> String {
@@ -143,8 +149,7 @@ fn sized(
         Estimate { value: each, low: each, high: each }
     });
     let is_close = low != high && is_complete;
-    let close_call =
-        is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity));
+    let close_call = is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity));
     let mut sentences = Vec::new();
     sentences.extend(close_call.as_ref().map(|text| format!("{text} {}.", words::RUN_LONGER)));
     sentences.push(words::sustains(&capacity, gpus, carried_per_s));
@@ -227,7 +232,7 @@ fn out_of_reach(
     class: Option<&str>,
     (ttft_floor_s, tpot_floor_s): (f64, f64),
 ) -> String {
-    let slo = traffic::target(scenario, class);
+    let slo = scenario.target(class);
     let sentence = if ttft_floor_s > slo.ttft_s {
         words::ttft_out_of_reach(slo.ttft_s, ttft_floor_s)
     } else if tpot_floor_s > slo.tpot_s {

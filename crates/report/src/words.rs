@@ -148,12 +148,15 @@ pub(crate) fn of_class(class: &str, sentence: &str) -> String {
 
 /// That a rate which changes over time is planned for at its peak.
 pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
+    let product = if factor == 1.0 {
+        String::new()
+    } else {
+        format!(" ({} × {})", number(factor), rate(rate_per_s))
+    };
     format!(
-        "The rate changes over time: this is sized for its peak, {} ({} × {}), as if it stayed \
+        "The rate changes over time: this is sized for its peak, {}{product}, as if it stayed \
          there; what a GPU sustains is measured at a steady rate.",
-        rate(peak_per_s),
-        number(factor),
-        rate(rate_per_s)
+        rate(peak_per_s)
     )
 }
 
@@ -317,6 +320,11 @@ pub(crate) fn run_share(met: u64, offered: u64) -> String {
     let part = if offered == 0 { 0.0 } else { met as f64 / offered as f64 };
     let noun = if offered == 1 { "request" } else { "requests" };
     format!("{} {noun} met the target: {}.", quantity::count_of(met, offered), share(part))
+}
+
+/// “5 replicas got the requests in turn. Of one of them:”
+pub(crate) fn run_replicas(replicas: u64) -> String {
+    format!("{} replicas got the requests in turn. On one of them:", count(replicas))
 }
 
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”

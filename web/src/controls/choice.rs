@@ -131,9 +131,8 @@ fn list(
     chosen: Memo<String>,
     choose: Choose,
 ) -> El {
-    let option = |(text, value): &(String, &'static str)| {
-        el("option").attr("value", value).text(text)
-    };
+    let option =
+        |(text, value): &(String, &'static str)| el("option").attr("value", value).text(text);
     let options: Vec<El> = options.iter().map(option).collect();
     let select = el("select").class("list").attr("aria-label", label).child(options);
     let element: HtmlSelectElement = select.node::<HtmlSelectElement>().clone();

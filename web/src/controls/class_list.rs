@@ -97,9 +97,8 @@ fn add(state: State, shown: RwSignal<Shown>) {
     let Some(name) = settings::add_class(&mut scenario) else { return };
     shown.update(|shown| shown.follow(&scenario));
     state.scenario.set(scenario);
-    let key = shown.with_untracked(|shown| {
-        shown.rows.iter().find(|row| row.1 == name).map_or(0, |row| row.0)
-    });
+    let key = shown
+        .with_untracked(|shown| shown.rows.iter().find(|row| row.1 == name).map_or(0, |row| row.0));
     request_animation_frame(move || focus_on(&field_id(key, "name")));
 }
 
@@ -134,17 +133,19 @@ fn row(state: State, shown: RwSignal<Shown>, key: u32) -> El {
                 .class("hidden-but-read")
                 .text_of(move || strings::class_named(&name.get())),
         )
-        .child(el("div").class("class-head").child([
-            name_field(state, shown, key),
-            part(ClassPart::SHARE),
-            el("button")
-                .attr("type", "button")
-                .class("button-quiet class-remove")
-                .attr_of("aria-label", move || strings::remove_class(&name.get()))
-                .attr("title", strings::REMOVE)
-                .on(ev::click, move |_| remove(state, shown, key))
-                .child(Icon::Close.el()),
-        ]))
+        .child(
+            el("div").class("class-head").child([
+                name_field(state, shown, key),
+                part(ClassPart::SHARE),
+                el("button")
+                    .attr("type", "button")
+                    .class("button-quiet class-remove")
+                    .attr_of("aria-label", move || strings::remove_class(&name.get()))
+                    .attr("title", strings::REMOVE)
+                    .on(ev::click, move |_| remove(state, shown, key))
+                    .child(Icon::Close.el()),
+            ]),
+        )
         .child([part(ClassPart::INPUT), part(ClassPart::OUTPUT)])
         .child(el("div").class("class-foot").child([
             part(ClassPart::TTFT),
@@ -194,8 +195,13 @@ fn part_field(state: State, shown: RwSignal<Shown>, key: u32, part: ClassPart) -
     });
     let entry = Entry::new(state, ID, read, take);
     let inherited = memo(move |_| state.current.with(|scenario| part.inherited(scenario)));
-    let field =
-        typed(entry, &field_id(key, part.key), (part.label, part.help), Some(inherited), Box::new(Entry::commit));
+    let field = typed(
+        entry,
+        &field_id(key, part.key),
+        (part.label, part.help),
+        Some(inherited),
+        Box::new(Entry::commit),
+    );
     field.attr("data-part", part.key)
 }
 

@@ -14,7 +14,8 @@ use crate::{
 /// Tells the text in force.
 pub(crate) type Read = Box<dyn Fn(&Scenario) -> String + Send + Sync>;
 /// Takes in what a person typed.
-pub(crate) type Take = Arc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Send + Sync>;
+pub(crate) type Take =
+    Arc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Send + Sync>;
 
 /// The typed text and what was said about it. Both go when the value changes by other means.
 #[derive(Clone, Copy)]

@@ -62,11 +62,8 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         })
         .on(ev::change, move |_| entry.commit())
         .on(ev::keydown, on_key);
-    el("label")
-        .class(class)
-        .truth_of("data-invalid", move || entry.is_refused.get())
-        .child([
-            input,
-            el("span").class("field-unit").attr("aria-hidden", "true").text(dial.unit()),
-        ])
+    el("label").class(class).truth_of("data-invalid", move || entry.is_refused.get()).child([
+        input,
+        el("span").class("field-unit").attr("aria-hidden", "true").text(dial.unit()),
+    ])
 }

@@ -34,11 +34,7 @@ pub(crate) struct Kind {
     first: fn(&Scenario) -> String,
 }
 
-const fn kind(
-    value: &'static str,
-    name: &'static str,
-    first: fn(&Scenario) -> String,
-) -> Kind {
+const fn kind(value: &'static str, name: &'static str, first: fn(&Scenario) -> String) -> Kind {
     Kind { value, name, first }
 }
 

@@ -19,8 +19,8 @@ pub(crate) use classes::{
 };
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
 pub(crate) use piece::{
-    BURST, BURSTINESS, DELAY, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS,
-    HOURS, PROFILE_AT, PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, TROUGH,
+    BURST, BURSTINESS, DELAY, HOURS, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS, PROFILE_AT,
+    PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, TROUGH,
 };
 
 /// Which part of a field a control moves.
@@ -290,8 +290,20 @@ mod tests {
     use super::*;
 
     const PLAIN: [&Dial; 14] = [
-        &RATE, &PROMPT, &ANSWER, &TTFT, &TPOT, &HEADROOM, &BUDGET, &SEQUENCES, &CACHE, &EFFICIENCY,
-        &OVERHEAD, &REQUESTS, &RUNS, &SEED,
+        &RATE,
+        &PROMPT,
+        &ANSWER,
+        &TTFT,
+        &TPOT,
+        &HEADROOM,
+        &BUDGET,
+        &SEQUENCES,
+        &CACHE,
+        &EFFICIENCY,
+        &OVERHEAD,
+        &REQUESTS,
+        &RUNS,
+        &SEED,
     ];
 
     /// A kind of a setting, and the dials that it has.

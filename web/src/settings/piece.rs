@@ -28,7 +28,15 @@ const fn piece(
     read: fn(&Scenario) -> Option<f64>,
     write: fn(&Scenario, f64) -> String,
 ) -> Piece {
-    Piece { help: "", unit: "", quantity: Unit::Number, slider: None, first: Some(first), read, write }
+    Piece {
+        help: "",
+        unit: "",
+        quantity: Unit::Number,
+        slider: None,
+        first: Some(first),
+        read,
+        write,
+    }
 }
 
 const fn seconds(

@@ -124,7 +124,7 @@ fn paragraph(state: State, card: Memo<Card>) -> El {
         card.with(|card| matches!(card.beneath, Beneath::Paragraph { run_longer: true, .. }))
     };
     let run_longer = move || {
-        let button = inline_action(strings::RUN_LONGER).on(ev::click, move |_| state.run_longer());
+        let button = inline_action(report::RUN_LONGER).on(ev::click, move |_| state.run_longer());
         [button.into(), Nodes::from(".")]
     };
     el("p")

@@ -67,11 +67,7 @@ fn share_choice() -> El {
 type KindDials = &'static [(&'static str, &'static [&'static Dial])];
 
 /// The controls of some kinds of a setting, each there while its kind is in force.
-fn of_kind(
-    body: El,
-    kinds: &'static Kinds,
-    dials: KindDials,
-) -> El {
+fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
     let state = expect_context::<State>();
     dials.iter().fold(body, |body, (kind, dials)| {
         let is_chosen = move || state.current.with(|scenario| (kinds.current)(scenario) == *kind);
@@ -85,9 +81,8 @@ fn arrivals_group() -> El {
         name: strings::ARRIVALS,
         summary: |scenario| {
             let pattern = settings::ARRIVALS.name(scenario);
-            let profile = settings::PROFILE
-                .is_changed(scenario)
-                .then(|| settings::PROFILE.name(scenario));
+            let profile =
+                settings::PROFILE.is_changed(scenario).then(|| settings::PROFILE.name(scenario));
             strings::arrivals_summary(pattern, profile)
         },
         is_changed: |scenario| differs(scenario, &["arrivals", "profile"]),
@@ -148,11 +143,7 @@ const OUT_DIALS: KindDials = &[
     ("quantiles", &[&settings::OUT.quantiles]),
 ];
 
-fn lengths(
-    body: El,
-    kinds: &'static Kinds,
-    dials: KindDials,
-) -> El {
+fn lengths(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
     of_kind(body.child(Choice::of_kinds(kinds, Look::List).el()), kinds, dials)
 }
 
