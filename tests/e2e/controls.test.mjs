@@ -146,8 +146,8 @@ test("the rate over time: each kind has its numbers, the answer is for the peak"
   const fold = await unfold(page, "Arrivals");
   const kinds = [
     ["Step", "profile=step(60s,2)", "profile-factor", "4", "profile=step(60s,4)"],
-    ["Ramp", "profile=ramp(0s,600s,2)", "profile-to", "20min", "profile=ramp(0s,1200s,2)"],
-    ["Spike", "profile=spike(60s,30s,3)", "profile-length", "1 min", "profile=spike(60s,60s,3)"],
+    ["Ramp", "profile=ramp(60s,600s,2)", "profile-to", "20min", "profile=ramp(60s,1200s,2)"],
+    ["Spike", "profile=spike(60s,30s,2)", "profile-length", "1 min", "profile=spike(60s,60s,2)"],
     ["Daily curve", "profile=daily(0.3)", "profile-trough", "50", "profile=daily(0.5)"],
     ["Points", "profile=points(0s:1,600s:2)", "profile-points", "0s:1, 5min:3", "points(0s:1,300s:3)"],
   ];
@@ -374,6 +374,7 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "Skip to the answer",
     "Plan",
     "Copy link",
+    "Keys",
     "Theme: system",
     "model picker",
     "gpu picker",
@@ -389,7 +390,6 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "kv text",
     "fold Accuracy",
     "PNG",
-    "SVG",
     "Table",
     "Request rate on the chart",
     "Where the numbers come from",
@@ -522,6 +522,76 @@ test("Copy link copies the whole scenario and says so", async () => {
   const said = plain(await page.locator(".toast").textContent());
   assert.equal(said, `Link copied. ${copied.length} characters, the whole scenario.`);
   await page.locator(".toast").waitFor({ state: "detached" });
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("letters: the list of keys, the table, another run, and how to switch them off", async () => {
+  const { context, page, complaints } = await open(browser);
+  const sheet = page.locator("#keys");
+  const isOpen = () => sheet.evaluate((dialog) => dialog.open);
+  await page.keyboard.press("?");
+  assert.ok(await isOpen());
+  assert.match(plain(await sheet.textContent()), /R ?run again/);
+  await page.keyboard.press("t");
+  await page.keyboard.press("Escape");
+  assert.ok(!(await isOpen()), "Escape closes it");
+  assert.equal(await page.locator(".knee table").count(), 0, "T works behind an open sheet");
+
+  await page.keyboard.press("t");
+  await page.locator(".knee table").waitFor();
+  await page.keyboard.press("t");
+  await page.locator(".knee table").waitFor({ state: "detached" });
+
+  const runs = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const progress = document.querySelector(".answer .progress");
+        new MutationObserver(() => progress.dataset.on === "true" && resolve(true)).observe(progress, {
+          attributeFilter: ["data-on"],
+        });
+      }),
+  );
+  await page.keyboard.press("r");
+  assert.ok(await runs, "R runs again");
+  await settled(page);
+  assert.equal((await answer(page)).hero, "6");
+
+  // In a field they are letters.
+  const { field } = control(page, "rate");
+  await field.focus();
+  for (const key of ["?", "t", "r"]) await page.keyboard.press(key);
+  assert.ok(!(await isOpen()));
+  assert.equal(await page.locator(".knee table").count(), 0);
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "Keys" }).click();
+  await sheet.getByRole("checkbox").uncheck();
+  await sheet.getByRole("button", { name: "Close" }).click();
+  await page.locator("#knee-title").click();
+  await page.keyboard.press("t");
+  assert.equal(await page.locator(".knee table").count(), 0, "T works though it is switched off");
+  await page.reload();
+  await settled(page);
+  await page.keyboard.press("?");
+  assert.ok(!(await isOpen()), "the choice is forgotten");
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("the knee as a picture", async () => {
+  const { context, page, complaints } = await open(browser);
+  const download = page.waitForEvent("download");
+  await page.locator(".panel-actions button", { hasText: "PNG" }).click();
+  const file = await download;
+  assert.equal(file.suggestedFilename(), "knee.png");
+  const chunks = [];
+  for await (const chunk of await file.createReadStream()) chunks.push(chunk);
+  const png = Buffer.concat(chunks);
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+  assert.ok(width > 500 && height > 250, `${width} × ${height}`);
+  assert.match(plain(await page.locator(".toast").textContent()), /Saved as knee\.png\./);
   noComplaints(complaints);
   await context.close();
 });

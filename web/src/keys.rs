@@ -170,6 +170,6 @@ fn is_typing(event: &ev::KeyboardEvent) -> bool {
     let element: &Element = target.unchecked_ref();
     match browser::input_of(event) {
         Some(input) => input.type_() == "text",
-        None => element.tag_name() == "SELECT",
+        None => matches!(element.tag_name().as_str(), "SELECT" | "TEXTAREA"),
     }
 }

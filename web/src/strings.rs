@@ -217,8 +217,8 @@ pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
 pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
 pub(crate) const TABLE: &str = "Table";
 pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
-pub(crate) const PNG_TITLE: &str = "Save the chart as a PNG picture";
-pub(crate) const SVG_TITLE: &str = "Save the chart as an SVG picture";
+pub(crate) const PICTURE: &str = "PNG";
+pub(crate) const PICTURE_TITLE: &str = "Save the chart as a PNG picture";
 pub(crate) const REMARKS: &str = "About this traffic";
 pub(crate) const KEYS: &str = "Keys";
 pub(crate) const CLOSE: &str = "Close";
@@ -255,13 +255,9 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// “Saved as knee.png.”
-pub(crate) fn saved(name: &str, worked: bool) -> String {
-    if worked {
-        format!("Saved as {name}.")
-    } else {
-        format!("{name} could not be made: the browser gave no canvas for it.")
-    }
+/// Whether the chart's picture could be made.
+pub(crate) fn saved(worked: bool) -> &'static str {
+    if worked { "Saved as knee.png." } else { "The browser gave no canvas for the picture." }
 }
 
 pub(crate) const COPY_TABLE: &str = "Copy";

@@ -34,7 +34,11 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         })
     };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Enter" => entry.commit(),
+        "Enter" => {
+            // A longer text has no second paragraph either.
+            event.prevent_default();
+            entry.commit();
+        }
         "Escape" => entry.forget(),
         "ArrowUp" | "ArrowDown" => {
             if let Some(value) = key_step(dial, moved.value.get_untracked(), &event) {
@@ -44,9 +48,12 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         }
         _ => {}
     };
-    let input = el("input")
-        .attr("type", "text")
-        .attr("inputmode", if dial.is_text() { "text" } else { "decimal" })
+    let input = if dial.is_text() {
+        el("textarea").attr("rows", "2")
+    } else {
+        el("input").attr("type", "text").attr("inputmode", "decimal")
+    };
+    let input = input
         .attr("autocomplete", "off")
         .attr("spellcheck", "false")
         .attr_maybe("placeholder", in_force)
@@ -56,8 +63,8 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         .truth_of("aria-invalid", move || entry.is_refused.get())
         .property_of("value", move || entry.text())
         .on(ev::input, move |event| {
-            if let Some(input) = browser::input_of(&event) {
-                entry.type_in(input.value());
+            if let Some(text) = browser::typed(&event) {
+                entry.type_in(text);
             }
         })
         .on(ev::change, move |_| entry.commit())

@@ -99,8 +99,8 @@ pub(crate) static PROFILE: Kinds = Kinds {
     all: &[
         kind("constant", strings::PROFILE_CONSTANT, |_| "constant".to_owned()),
         kind("step", strings::PROFILE_STEP, |_| "step(60s,2)".to_owned()),
-        kind("ramp", strings::PROFILE_RAMP, |_| "ramp(0s,600s,2)".to_owned()),
-        kind("spike", strings::PROFILE_SPIKE, |_| "spike(60s,30s,3)".to_owned()),
+        kind("ramp", strings::PROFILE_RAMP, |_| "ramp(60s,600s,2)".to_owned()),
+        kind("spike", strings::PROFILE_SPIKE, |_| "spike(60s,30s,2)".to_owned()),
         kind("daily", strings::PROFILE_DAILY, |_| "daily(0.3)".to_owned()),
         kind("hours", strings::PROFILE_HOURS, |_| {
             // An office's day, quiet at night.

@@ -195,7 +195,7 @@ pub(crate) static PROFILE_TO: Dial = Dial {
             Profile::Ramp { from_s, factor, .. } => {
                 ramp(if from_s > to_s { to_s } else { from_s }, to_s, factor)
             }
-            _ => ramp(0.0, to_s, 2.0),
+            _ => ramp(60.0, to_s, 2.0),
         },
     )),
 };
@@ -215,7 +215,7 @@ pub(crate) static PROFILE_LENGTH: Dial = Dial {
         },
         |s, length_s| match s.profile {
             Profile::Spike { at_s, factor, .. } => spike(at_s, length_s, factor),
-            _ => spike(60.0, length_s, 3.0),
+            _ => spike(60.0, length_s, 2.0),
         },
     )),
 };

@@ -72,6 +72,7 @@ fn hero_class(card: &Card) -> String {
     let size = match card.size {
         Size::Number => "",
         Size::Wide => " hero-wide",
+        Size::Wider => " hero-wide hero-wider",
         Size::Widest => " hero-widest",
         Size::Words => " hero-words",
     };

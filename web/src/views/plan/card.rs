@@ -47,6 +47,8 @@ pub(crate) enum Size {
     Number,
     /// Some more.
     Wide,
+    /// So many that the headline takes two lines.
+    Wider,
     /// Many.
     Widest,
     /// Words.
@@ -405,7 +407,8 @@ fn size_of(hero: &str) -> Size {
     // The sign of a closed form hangs beside the number and takes no room.
     match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
         ..=2 => Size::Number,
-        3..=5 => Size::Wide,
+        3..=4 => Size::Wide,
+        5 => Size::Wider,
         _ => Size::Widest,
     }
 }

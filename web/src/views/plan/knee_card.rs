@@ -11,7 +11,7 @@ use web_sys::{HtmlCanvasElement, HtmlInputElement};
 use super::{
     card::Card,
     knee_data::{Knee, knee},
-    knee_files::{save_png, save_svg},
+    knee_files::save_png,
     knee_table::knee_table,
 };
 use crate::{
@@ -125,28 +125,21 @@ fn head(state: State, chart: Chart, base: El) -> El {
         .attr("title", strings::TABLE_TITLE)
         .truth_of("aria-pressed", move || as_table.get())
         .on(ev::click, move |_| as_table.update(|on| *on = !*on));
-    let saved = move |name: &str, worked: bool| {
-        state.toast.set(Some(strings::saved(name, worked)));
-    };
-    let png = action("PNG").attr("title", strings::PNG_TITLE).on(ev::click, move |_| {
-        let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
-        saved("knee.png", save_png(base.node(), &surface, &colours));
-    });
-    let svg = action("SVG").attr("title", strings::SVG_TITLE).on(ev::click, move |_| {
-        let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
-        let worked = chart.knee.with_untracked(|knee| {
-            knee.as_ref().is_some_and(|knee| save_svg(&knee.data, &surface, &colours))
+    let picture = action(strings::PICTURE)
+        .class("button-text wide-only-action")
+        .attr("title", strings::PICTURE_TITLE)
+        .on(ev::click, move |_| {
+            let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
+            let worked = save_png(base.node(), &surface, &colours);
+            state.toast.set(Some(strings::saved(worked).to_owned()));
         });
-        saved("knee.svg", worked);
-    });
-    let [png, svg] = [png, svg].map(|button| button.class("button-text wide-only-action"));
     el("figcaption").class("panel-head").child([
         el("h2").class("panel-title").attr("id", "knee-title").text_of(title),
         el("span").class("panel-sub").text_of(subtitle),
         el("span")
             .class("panel-actions")
             .flag_of("hidden", move || !chart.is_there())
-            .child([png, svg, table]),
+            .child([picture, table]),
     ])
 }
 

@@ -1,8 +1,8 @@
 //! The knee as a picture to keep.
 
-use charts::{KneeData, Style, Theme};
+use charts::Theme;
 use leptos::prelude::*;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlAnchorElement, HtmlCanvasElement};
 
 use crate::{canvas::Surface, dom::el};
@@ -28,17 +28,6 @@ pub(super) fn save_png(drawn: &HtmlCanvasElement, surface: &Surface, theme: &The
         Ok(url) if is_drawn => save(&url, "knee.png"),
         _ => return false,
     }
-    true
-}
-
-/// Gives the chart at its size on the screen as `knee.svg`. Tells whether it could.
-pub(super) fn save_svg(data: &KneeData, surface: &Surface, theme: &Theme) -> bool {
-    let style = Style::svg(surface.width_px, surface.height_px);
-    let Ok(document) = charts::knee_svg(data, theme, &style) else { return false };
-    let encoded = js_sys::encode_uri_component(&document);
-    let encoded: JsValue = encoded.into();
-    let encoded = encoded.as_string().unwrap_or_default();
-    save(&["data:image/svg+xml;charset=utf-8,", &encoded].concat(), "knee.svg");
     true
 }
 
