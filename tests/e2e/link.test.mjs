@@ -46,7 +46,8 @@ test("the link reproduces the page, in another browser and after a reload", asyn
   await page.locator(".fold-button", { hasText: "Arrivals" }).click();
   const pick = (id, name) => page.locator(`#control-${id} label`, { hasText: name }).click();
   await pick("pattern", "Bursty");
-  await pick("out-lengths", "Lognormal");
+  await page.locator(".fold-button", { hasText: "Lengths" }).click();
+  await page.locator("#control-out-lengths select").selectOption("lognormal");
   await pick("share", "95");
   await page.locator(".fold-button", { hasText: "Accuracy" }).click();
   await type(page, "mfu", "0.47");

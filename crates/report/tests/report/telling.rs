@@ -68,6 +68,31 @@ fn a_close_call_names_both_numbers_and_both_ways_out() {
 }
 
 #[test]
+fn the_first_runs_are_no_close_call() {
+    let telling = report::tell_so_far(&sized(about(20.4, 20.0, 21.2)), &Scenario::preset());
+    assert_eq!((telling.status, telling.hero.as_str()), (Status::Stable, "7"));
+    assert_eq!(telling.close_call, None);
+    assert_eq!(plain(&telling.broken_headline()), "H100 GPUs\nfor 100 req/s");
+    assert_eq!(plain(&telling.line_short), "with 25 % headroom; 5 without");
+}
+
+#[test]
+fn traffic_that_is_more_than_one_steady_kind_has_remarks() {
+    let answer = sized(about(22.6, 22.2, 23.2));
+    let remarks = |link| report::remarks(&answer, &Scenario::from_link(link).scenario);
+    assert_eq!(remarks("v=1"), Vec::<String>::new());
+    for (link, part) in [
+        ("profile=spike(60s,30s,3)", "sized for its peak"),
+        ("class.chat=share:60,ttft:500", "chat, 60 %: TTFT 500 ms"),
+        ("arrivals=onoff(60s,90s,0.1)", "rounds of burst and lull"),
+    ] {
+        let said = remarks(link);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(plain(&said[0]).contains(part), "{}", said[0]);
+    }
+}
+
+#[test]
 fn a_capacity_that_may_be_nothing_has_no_upper_number() {
     let telling = told(&sized(about(22.6, 0.0, 30.0)));
     assert_eq!(telling.hero, "5 or more");
