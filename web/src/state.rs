@@ -339,9 +339,15 @@ impl State {
         }
     }
 
-    /// Undoes or does again one settled change.
+    /// Undoes or does again one change. One that has not come to rest yet is a step of its own, so
+    /// that it is what is undone.
     pub(crate) fn step(self, back: bool) {
-        let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
+        let now = self.scenario.get_untracked();
+        let step = |steps: &mut Steps| {
+            steps.settle(&now);
+            steps.step(back)
+        };
+        let scenario = self.steps.try_update(step).flatten();
         if let Some(scenario) = scenario {
             self.scenario.set(scenario);
         }

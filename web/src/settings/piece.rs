@@ -147,7 +147,10 @@ fn bursts(scenario: &Scenario, change: impl Fn(&mut OnOff)) -> String {
         ArrivalProcess::Gamma { shape } => format!(",gamma({shape})"),
         ArrivalProcess::Even => ",even".to_owned(),
     };
-    format!("onoff({on_s}s,{off_s}s,{lull_share}{process})")
+    // A bare number above one would be read as per cent.
+    let (share, unit) =
+        if lull_share > 1.0 { (percent(lull_share), "%") } else { (lull_share, "") };
+    format!("onoff({on_s}s,{off_s}s,{share}{unit}{process})")
 }
 
 // ---- rate over time -----------------------------------------------------------------------------
