@@ -94,7 +94,7 @@ test("no room for one request says how much there is and how much it needs", asy
   const { context, page, complaints } = await open(browser, link);
   const said = await answer(page);
   assert.equal(said.hero, "No room");
-  assert.match(said.paragraph, /holds 1,000 tokens of KV cache; one request needs 1,280/);
+  assert.match(said.paragraph, /holds 1,000 tokens of KV; one request needs 1,280/);
   assert.ok(said.remedies.length > 0, "no change is offered");
   await control(page, "in").field.fill("512");
   await control(page, "in").field.press("Enter");
