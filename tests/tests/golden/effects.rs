@@ -21,13 +21,13 @@ const T: f64 = 4.073;
 fn growth(process: ArrivalProcess, rate_per_s: f64, figure: fn(&Run) -> f64) -> [f64; 3] {
     let of = |process, seed| figure(&run(&generated(process, rate_per_s, 2_000, seed)));
     let logs: Vec<f64> = (0..SEEDS)
-        .map(|seed| (of(process, seed) / of(ArrivalProcess::Poisson, seed)).ln())
+        .map(|seed| libm::log(of(process, seed) / of(ArrivalProcess::Poisson, seed)))
         .collect();
     let n = SEEDS as f64;
     let mean = logs.iter().sum::<f64>() / n;
     let variance = logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() / (n - 1.0);
     let half = T * (variance / n).sqrt();
-    [mean, mean - half, mean + half].map(f64::exp)
+    [mean, mean - half, mean + half].map(libm::exp)
 }
 
 fn mean_ttft(run: &Run) -> f64 {
