@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod capacity;
+mod effects;
 mod python;
 mod reference;
 mod replay;

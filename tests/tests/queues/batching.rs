@@ -90,7 +90,7 @@ const SEEDS: u64 = 12;
 /// Mean over the seeds and the half-width within which a further run falls 999 times in 1,000: a
 /// printed figure is one such run, and some eighty are compared. 4.437 is the 99.95 % quantile of t
 /// with 11 degrees of freedom.
-fn prediction(values: &[f64]) -> (f64, f64) {
+pub(super) fn prediction(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);

@@ -3,6 +3,7 @@
 
 mod batching;
 mod generation;
+mod little;
 mod overload;
 
 use std::{path::Path, sync::Arc};
