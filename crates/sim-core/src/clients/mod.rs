@@ -240,3 +240,82 @@ fn above_zero(field: &'static str, value: f64) -> Result<(), SetupError> {
 fn not_negative(field: &'static str, value: f64) -> Result<(), SetupError> {
     require(field, value, value.is_finite() && value >= 0.0, "finite and 0 or more")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(spec: ClientSpec) -> Option<&'static str> {
+        match spec.check() {
+            Err(SetupError::OutOfDomain { field, .. }) => Some(field),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn each_number_outside_its_domain_is_named() {
+        let open = ClientSpec::OPEN;
+        let closed = |users, think| ClientSpec {
+            population: Population::Closed { users, think, pacing: Pacing::AfterAnswer },
+            ..open
+        };
+        let retries = |max_attempts, wait, budget| ClientSpec {
+            retries: Some(Retries { max_attempts, wait, honours_retry_after: true, budget }),
+            ..open
+        };
+        let patience = |after_s| ClientSpec {
+            patience: Some(Patience {
+                after_s,
+                awaits: Awaited::Answer,
+                work: GivenUpWork::Abandoned,
+            }),
+            ..open
+        };
+        let throttle =
+            |k, window_s| ClientSpec { throttle: Some(Throttle { k, window_s }), ..open };
+        let backoff = |base_s, cap_s| RetryWait::Backoff { base_s, cap_s };
+        let noisy = ThinkTime::LogNormal { mean_s: 1.0, sigma: f64::NAN };
+        for (spec, field) in [
+            (closed(0, ThinkTime::Fixed { mean_s: 1.0 }), "clients.users"),
+            (closed(1, ThinkTime::Exponential { mean_s: -1.0 }), "clients.think_s"),
+            (closed(1, noisy), "clients.think_sigma"),
+            (patience(0.0), "clients.patience_s"),
+            (retries(0, RetryWait::Immediate, None), "clients.max_attempts"),
+            (retries(2, backoff(0.0, 1.0), None), "clients.backoff_base_s"),
+            (retries(2, backoff(1.0, f64::INFINITY), None), "clients.backoff_cap_s"),
+            (retries(2, RetryWait::Immediate, Some(-0.1)), "clients.retry_budget"),
+            (throttle(0.9, 1.0), "clients.throttle_k"),
+            (throttle(2.0, 0.0), "clients.throttle_window_s"),
+        ] {
+            assert_eq!(refused(spec), Some(field));
+        }
+        let sound = [open, patience(1.0), retries(3, backoff(0.1, 1.0), Some(0.1))];
+        assert!(sound.iter().all(|spec| spec.check() == Ok(())));
+    }
+
+    #[test]
+    fn waits_double_up_to_their_cap_and_jitter_below() {
+        let wait = RetryWait::Backoff { base_s: 1.0, cap_s: 5.0 };
+        for (retry, longest_s) in [(0, 1.0), (1, 2.0), (2, 4.0), (3, 5.0), (900, 5.0)] {
+            let waits: Vec<f64> =
+                (0..2_000).map(|request| retry_wait_s(&wait, 7, request, retry)).collect();
+            assert!(waits.iter().all(|wait_s| *wait_s > 0.0 && *wait_s <= longest_s));
+            // The mean of 2,000 uniform draws has a standard deviation of 0.65 % of the longest.
+            let mean_s = waits.iter().sum::<f64>() / 2_000.0;
+            assert!((mean_s / longest_s - 0.5).abs() < 0.025, "{retry}: {mean_s}");
+        }
+        assert_eq!(retry_wait_s(&RetryWait::Immediate, 7, 1, 3), 0.0);
+    }
+
+    #[test]
+    fn thinking_has_the_mean_it_was_given() {
+        for think in [
+            ThinkTime::Fixed { mean_s: 3.0 },
+            ThinkTime::Exponential { mean_s: 3.0 },
+            ThinkTime::LogNormal { mean_s: 3.0, sigma: 1.0 },
+        ] {
+            let sum_s: f64 = (0..20_000).map(|request| think_s(&think, 3, request)).sum();
+            assert!((sum_s / 20_000.0 / 3.0 - 1.0).abs() < 0.04, "{think:?}: {sum_s}");
+        }
+    }
+}

@@ -242,3 +242,63 @@ impl Users {
         self.going_to_send.insert((send_s.to_bits(), user.key));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::ServiceNoise,
+        setup::{EngineSpec, Slo},
+        step_time::StepTimeSpec,
+        workload::{ArrivalProcess, Deal, LengthSpec, Workload},
+    };
+
+    fn attended(rules: Rules) -> AttendedSetup {
+        let length = LengthSpec::Fixed { tokens: 5 };
+        let source = RequestSource::Generated {
+            process: ArrivalProcess::Poisson,
+            rate_per_s: 1.0,
+            input: length,
+            output: length,
+        };
+        AttendedSetup {
+            setup: Setup {
+                workload: Workload { source, requests: 10 },
+                engine: EngineSpec {
+                    max_num_batched_tokens: 100,
+                    max_num_seqs: 2,
+                    kv_capacity_tokens: 100,
+                },
+                rules,
+                step_time: StepTimeSpec::Affine { fixed_s: 0.01, per_item_s: 0.0 },
+                slo: Slo { ttft_s: 1.0, tpot_s: 1.0, share: 0.99 },
+                seed: 0,
+            },
+            clients: ClientSpec::OPEN,
+            overload: OverloadPolicy::UNBOUNDED,
+        }
+    }
+
+    #[test]
+    fn what_has_no_clients_that_react_is_refused() {
+        assert_eq!(attended(Rules::Reference).check(), Ok(()));
+        let batches = Rules::WholeBatches { max_delay_s: 0.0, noise: ServiceNoise::None };
+        assert_eq!(attended(batches).check(), Err(SetupError::NoAttendedRules));
+
+        let mut dealt = attended(Rules::Reference);
+        let source = Box::new(dealt.setup.workload.source);
+        dealt.setup.workload.source =
+            RequestSource::Dealt(Deal { source, replicas: 2, replica: 0 });
+        assert_eq!(dealt.check(), Ok(()));
+        dealt.clients.population = Population::Closed {
+            users: 1,
+            think: ThinkTime::Fixed { mean_s: 1.0 },
+            pacing: Pacing::AfterAnswer,
+        };
+        let refused = dealt.check();
+        assert!(
+            matches!(refused, Err(SetupError::OutOfDomain { field: "clients.users", .. })),
+            "{refused:?}"
+        );
+    }
+}
