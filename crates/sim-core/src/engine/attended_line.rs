@@ -416,6 +416,8 @@ impl Inbox for AttendedLine {
         }
     }
 
+    fn pass(&mut self, _: &mut Recorder) {}
+
     fn started(&mut self, index: u64, slot: u32) {
         self.attempts[index as usize].place = Place::Running(slot);
     }

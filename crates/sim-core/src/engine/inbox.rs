@@ -44,7 +44,8 @@ pub(super) trait Inbox {
     /// Whether somebody may be waiting.
     fn is_waiting(&self, seen_until_s: f64) -> bool;
 
-    /// The next request to be admitted, where it fits; it and all before it leave the line.
+    /// The next request to be admitted, where it fits; [`pass`](Self::pass) follows when it has
+    /// been.
     fn take(
         &mut self,
         now_s: f64,
@@ -52,6 +53,9 @@ pub(super) trait Inbox {
         free_kv_tokens: u64,
         recorder: &mut Recorder,
     ) -> Option<Request>;
+
+    /// The request that was taken has been admitted.
+    fn pass(&mut self, recorder: &mut Recorder);
 
     /// An admitted request got a slot.
     fn started(&mut self, index: u64, slot: u32);
@@ -97,7 +101,7 @@ impl OpenLoop {
     }
 
     /// Look at the next request that can ever be served; turn away those that cannot.
-    #[inline]
+    #[inline(always)]
     fn meet_next(&mut self, recorder: &mut Recorder) {
         while let Some(request) = self.requests.peek() {
             recorder.arrived(request);
@@ -140,7 +144,7 @@ impl Inbox for OpenLoop {
         self.next_arrival_s <= seen_until_s
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(
         &mut self,
         now_s: f64,
@@ -156,9 +160,13 @@ impl Inbox for OpenLoop {
             return None;
         }
         recorder.admitted(now_s - request.arrival_s);
+        Some(request)
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, recorder: &mut Recorder) {
         self.requests.pass();
         self.meet_next(recorder);
-        Some(request)
     }
 
     #[inline]

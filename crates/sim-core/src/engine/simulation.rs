@@ -264,6 +264,7 @@ impl<I: Inbox> ReferenceSimulation<I> {
             running += 1;
             admitted.requests += 1;
             admitted.tokens += chunk;
+            self.inbox.pass(&mut self.recorder);
         }
         admitted
     }
