@@ -98,6 +98,9 @@ impl Fingerprint {
             Outcome::Completed => 0,
             Outcome::Rejected => 1,
             Outcome::InFlight => 2,
+            Outcome::Dropped => 3,
+            Outcome::Abandoned => 4,
+            Outcome::Throttled => 5,
         });
     }
 }

@@ -30,6 +30,9 @@ pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "completed",
         Outcome::Rejected => "rejected",
+        Outcome::Dropped => "dropped",
+        Outcome::Abandoned => "abandoned",
+        Outcome::Throttled => "throttled",
         Outcome::InFlight => "in_flight",
     }
 }

@@ -12,6 +12,7 @@
 //!
 //! This crate has no I/O, clock, environment, thread or global state, and never panics on input.
 
+pub mod clients;
 pub mod engine;
 pub mod fleet;
 pub mod float;

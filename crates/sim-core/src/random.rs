@@ -24,6 +24,12 @@ pub enum Purpose {
     Class,
     /// Lengths of bursts and lulls.
     Bursts,
+    /// Waits before another attempt.
+    RetryWait,
+    /// Whether a client turns its own attempt away.
+    Throttle,
+    /// Times between an answer and the next request of the same user.
+    Think,
 }
 
 impl Purpose {
@@ -36,6 +42,9 @@ impl Purpose {
             Self::Service => 4,
             Self::Class => 5,
             Self::Bursts => 6,
+            Self::RetryWait => 7,
+            Self::Throttle => 8,
+            Self::Think => 9,
         }
     }
 }

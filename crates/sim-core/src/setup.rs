@@ -65,6 +65,9 @@ pub enum SetupError {
         /// What is wrong and what would be right.
         problem: &'static str,
     },
+    /// Only one engine has clients that react.
+    #[error("clients that wait, give up or try again need rules=reference")]
+    NoAttendedRules,
     /// The trace holds no request.
     #[error("the trace holds no request; give at least one row")]
     EmptyTrace,

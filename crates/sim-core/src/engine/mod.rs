@@ -16,8 +16,13 @@
 //! oracle (`simulate_by_oracle`, with the feature `oracle`) loops over every running request in
 //! every step.
 
+mod attended;
+mod attended_line;
+#[cfg(any(test, feature = "oracle"))]
+mod attended_oracle;
 mod batcher;
 mod finish_queue;
+mod inbox;
 mod jump;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
@@ -27,6 +32,9 @@ mod slots;
 pub mod vllm;
 mod waiting_line;
 
+pub use attended::{AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
+#[cfg(any(test, feature = "oracle"))]
+pub use attended_oracle::simulate_attended_by_oracle;
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
 #[cfg(any(test, feature = "oracle"))]
 pub use rules::simulate_by_oracle;

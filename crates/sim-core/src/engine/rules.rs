@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     measure::Run,
     setup::{Setup, SetupError},
-    workload::{RequestClass, RequestSource},
+    workload::{RequestClass, RequestSource, Requests},
 };
 
 use super::{
-    BatchRule, BatchSetup, Keep, Progress, ServiceNoise, simulate_batches,
+    BatchRule, BatchSetup, Keep, Progress, ServiceNoise,
+    inbox::OpenLoop,
+    simulate_batches,
     simulation::ReferenceSimulation,
     vllm::{Policy, Standing, Standings, Version, VllmSetup, VllmSimulation, VllmSpec},
 };
@@ -136,7 +138,7 @@ pub struct Simulation {
 
 #[derive(Clone, Debug)]
 enum State {
-    Reference(Box<ReferenceSimulation>),
+    Reference(Box<ReferenceSimulation<OpenLoop>>),
     Vllm(Box<VllmSimulation>),
     /// Rules whose engines run in one piece have run already.
     Ended(Box<Run>),
@@ -151,7 +153,11 @@ impl Simulation {
         setup.check()?;
         let ended = |run| State::Ended(Box::new(run));
         let state = match &setup.rules {
-            Rules::Reference => State::Reference(Box::new(ReferenceSimulation::new(setup, keep)?)),
+            Rules::Reference => {
+                let total = Requests::new(&setup.workload, setup.seed).total();
+                let open = |recorder: &mut _| OpenLoop::new(setup, recorder);
+                State::Reference(Box::new(ReferenceSimulation::new(setup, keep, total, open)))
+            }
             Rules::VllmV1(rules) => {
                 State::Vllm(Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?))
             }
@@ -175,7 +181,7 @@ impl Simulation {
     #[must_use]
     pub fn finish(self) -> Run {
         match self.state {
-            State::Reference(simulation) => simulation.finish(),
+            State::Reference(simulation) => simulation.finish().0,
             State::Vllm(simulation) => simulation.finish().run,
             State::Ended(run) => *run,
         }

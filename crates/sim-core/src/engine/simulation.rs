@@ -7,12 +7,18 @@
 
 use crate::{
     measure::{Finished, Recorder, Run, Step, ValueRun},
-    setup::{EngineSpec, Setup, SetupError},
+    setup::{EngineSpec, Setup},
     step_time::StepModel,
-    workload::{Request, Requests},
+    workload::Request,
 };
 
-use super::{EngineBounds, Keep, finish_queue::FinishQueue, jump::Jump, seen_until_s};
+use super::{
+    EngineBounds, Keep,
+    finish_queue::FinishQueue,
+    inbox::{Aborted, Inbox},
+    jump::Jump,
+    seen_until_s,
+};
 
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,14 +51,11 @@ struct HalfDone {
 
 /// The reference rules under one workload, advanced piece by piece.
 #[derive(Clone, Debug)]
-pub(super) struct ReferenceSimulation {
+pub(super) struct ReferenceSimulation<I> {
     engine: EngineSpec,
     model: StepModel,
-    /// The rest of the workload, from the next request that is not running yet; that one may have
-    /// arrived already.
-    requests: Requests,
-    /// When the next request arrives; infinite after the last.
-    next_arrival_s: f64,
+    /// Who is not running yet.
+    inbox: I,
     now_s: f64,
     /// Steps taken.
     step: u64,
@@ -70,28 +73,28 @@ pub(super) struct ReferenceSimulation {
     recorder: Recorder,
 }
 
-impl ReferenceSimulation {
-    /// Prepare a run.
-    ///
-    /// # Errors
-    /// The set-up holds a number outside its domain.
-    pub(super) fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
-        setup.check()?;
+impl<I: Inbox> ReferenceSimulation<I> {
+    /// Prepare a run of a checked set-up, in which so many users' requests come.
+    pub(super) fn new(
+        setup: &Setup,
+        keep: Keep,
+        total: u64,
+        open: impl FnOnce(&mut Recorder) -> I,
+    ) -> Self {
         let model = StepModel::new(&setup.step_time);
-        let requests = Requests::new(&setup.workload, setup.seed);
-        let recorder = Recorder::new(
+        let mut recorder = Recorder::new(
             setup.slo,
             EngineBounds::new(&setup.engine, &model),
-            requests.total(),
+            total,
             keep.precision,
             keep.requests,
         )
         .judging(&setup.workload);
-        let mut simulation = Self {
+        let inbox = open(&mut recorder);
+        Self {
             engine: setup.engine,
             model,
-            requests,
-            next_arrival_s: f64::INFINITY,
+            inbox,
             now_s: 0.0,
             step: 0,
             slots: Vec::new(),
@@ -103,9 +106,7 @@ impl ReferenceSimulation {
             finishing: FinishQueue::new(),
             fresh: Vec::new(),
             recorder,
-        };
-        simulation.meet_next();
-        Ok(simulation)
+        }
     }
 
     /// Take up to `most` jumps.
@@ -116,54 +117,43 @@ impl ReferenceSimulation {
     pub(super) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if self.running() == 0 {
-                if self.requests.peek().is_none() {
-                    return Progress::Done;
-                }
-                if self.next_arrival_s > seen_until_s(self.now_s) {
-                    self.now_s = self.next_arrival_s;
+                let Some(wake_s) = self.inbox.wake_s() else { return Progress::Done };
+                if wake_s > seen_until_s(self.now_s) {
+                    self.now_s = wake_s;
                 }
             }
             self.advance_once();
         }
-        Progress::Running { ended: self.recorder.ended(), total: self.requests.total() }
+        Progress::Running { ended: self.recorder.ended(), total: self.inbox.total() }
     }
 
-    /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
+    /// The measures, and what stood before the engine. A simulation that is not
+    /// [`Progress::Done`] reports what has ended so far.
     #[must_use]
-    pub(super) fn finish(self) -> Run {
-        let in_flight = self.running() + u64::from(self.requests.peek().is_some());
+    pub(super) fn finish(self) -> (Run, I) {
+        let in_flight = self.inbox.in_flight(self.running(), &self.recorder);
+        // Of a server that still works for clients that have gone, the books are open too.
+        let is_over = self.running() == 0 && self.inbox.wake_s().is_none();
         let run = self.recorder.finish(in_flight);
-        debug_assert!(in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
-        run
+        debug_assert!(!is_over || run.verify() == Ok(()), "{:?}", run.verify());
+        (run, self.inbox)
     }
 
     fn running(&self) -> u64 {
         self.decoding + u64::from(self.half_done.is_some())
     }
 
-    /// Look at the next request that can ever be served; turn away those that cannot.
-    #[inline]
-    fn meet_next(&mut self) {
-        while let Some(request) = self.requests.peek() {
-            self.recorder.arrived(request);
-            if request.final_tokens() <= self.engine.kv_capacity_tokens {
-                self.next_arrival_s = request.arrival_s;
-                return;
-            }
-            self.recorder.rejected(request);
-            self.requests.pass();
-        }
-        self.next_arrival_s = f64::INFINITY;
-    }
-
     /// Compose one step, take it, and as many more as change nothing.
     fn advance_once(&mut self) {
+        let seen_until_s = seen_until_s(self.now_s);
+        if I::ATTENDED {
+            self.hear_clients(seen_until_s);
+        }
         let running_before = self.running();
         let mut budget = self.engine.max_num_batched_tokens.saturating_sub(self.decoding);
         let chunk = self.continue_prompt(&mut budget);
         let has_room = budget > 0 && running_before < self.engine.max_num_seqs;
-        let seen_until_s = seen_until_s(self.now_s);
-        let is_waiting = self.next_arrival_s <= seen_until_s;
+        let is_waiting = self.inbox.is_waiting(seen_until_s);
         let admitted = if has_room && is_waiting {
             self.admit(budget, running_before, seen_until_s)
         } else {
@@ -176,13 +166,25 @@ impl ReferenceSimulation {
             running: running_before + admitted.requests,
         };
         let changes = admitted.requests > 0 || !self.fresh.is_empty();
-        let most = if changes { 1 } else { self.steps_until_change(chunk) };
+        if I::ATTENDED && batch.running == 0 {
+            // Whoever waited was dropped.
+            return;
+        }
+        let extra_s = self.inbox.take_extra_work_s();
+        let alone = changes || extra_s > 0.0;
+        let most = if alone { 1 } else { self.steps_until_change(chunk) };
         let lines = self.model.lines(batch.tokens, batch.sequences);
         let mut jump = Jump::along(&lines, self.context_tokens, batch.tokens, most);
-        if jump.steps > 1 && has_room && !is_waiting {
-            jump.stop_at_arrival(self.now_s, self.next_arrival_s);
+        if extra_s > 0.0 {
+            jump.first_s += extra_s;
+        }
+        if jump.steps > 1
+            && let Some(cut_s) = self.inbox.cut_s(has_room, is_waiting)
+        {
+            jump.stop_at_arrival(self.now_s, cut_s);
         }
         self.take(&batch, &jump);
+        self.inbox.hear_before(self.now_s, &mut self.recorder);
         if changes {
             self.first_tokens();
         } else if let Some(half_done) = &mut self.half_done {
@@ -241,13 +243,16 @@ impl ReferenceSimulation {
         let mut admitted = Admitted::default();
         while budget > 0
             && running < self.engine.max_num_seqs
-            && self.next_arrival_s <= seen_until_s
-            && let Some(&request) = self.requests.peek()
-            && self.kv_tokens + request.final_tokens() <= self.engine.kv_capacity_tokens
+            && let Some(request) = self.inbox.take(
+                self.now_s,
+                seen_until_s,
+                self.engine.kv_capacity_tokens - self.kv_tokens,
+                &mut self.recorder,
+            )
         {
             self.kv_tokens += request.final_tokens();
-            self.recorder.admitted(self.now_s - request.arrival_s);
             let slot = self.occupy(request);
+            self.inbox.started(request.index, slot);
             let chunk = request.input_tokens.min(budget);
             budget -= chunk;
             if chunk == request.input_tokens {
@@ -259,8 +264,7 @@ impl ReferenceSimulation {
             running += 1;
             admitted.requests += 1;
             admitted.tokens += chunk;
-            self.requests.pass();
-            self.meet_next();
+            self.inbox.pass(&mut self.recorder);
         }
         admitted
     }
@@ -281,6 +285,7 @@ impl ReferenceSimulation {
             let slot = &mut self.slots[index as usize];
             slot.first_token_s = self.now_s;
             let output_tokens = slot.request.output_tokens;
+            self.inbox.first_token(slot.request.index, self.step);
             self.decoding += 1;
             self.context_tokens += 1;
             if output_tokens == 1 {
@@ -294,7 +299,37 @@ impl ReferenceSimulation {
     /// Let go of the requests that got their last token in this step.
     fn last_tokens(&mut self) {
         while let Some(index) = self.finishing.pop(self.step) {
-            self.release(index);
+            if I::ATTENDED && self.slots[index as usize].first_token_s.is_nan() {
+                self.free_slots.push(index);
+            } else {
+                self.release(index);
+            }
+        }
+    }
+
+    /// Let the clients do what they do until now, and free what they gave up.
+    fn hear_clients(&mut self, seen_until_s: f64) {
+        self.inbox.hear_until(seen_until_s, &mut self.recorder);
+        while let Some(aborted) = self.inbox.abort(self.now_s, self.step, &mut self.recorder) {
+            self.free(&aborted);
+        }
+    }
+
+    /// Free a running request that nobody waits for. A decoding one keeps its place in the queue of
+    /// finishes, so that its slot is used again only after that; the mark is a first token at no time.
+    fn free(&mut self, aborted: &Aborted) {
+        let index = aborted.slot;
+        let slot = &mut self.slots[index as usize];
+        let request = slot.request;
+        self.kv_tokens -= request.final_tokens();
+        if let Some(first_step) = aborted.first_token_step {
+            slot.first_token_s = f64::NAN;
+            self.decoding -= 1;
+            self.context_tokens -= request.input_tokens + self.step + 1 - first_step;
+        } else if let Some(half_done) = self.half_done.take() {
+            // Without a first token it is the one prompt that is not done.
+            self.context_tokens -= request.input_tokens - half_done.remaining_tokens;
+            self.free_slots.push(index);
         }
     }
 
@@ -304,12 +339,13 @@ impl ReferenceSimulation {
         self.context_tokens -= slot.request.final_tokens();
         self.kv_tokens -= slot.request.final_tokens();
         self.free_slots.push(index);
-        self.recorder.finished(&Finished {
+        let finished = Finished {
             request: slot.request,
             start_s: slot.start_s,
             first_token_s: slot.first_token_s,
             finish_s: self.now_s,
-        });
+        };
+        self.inbox.finished(&finished, &mut self.recorder);
     }
 }
 

@@ -326,7 +326,7 @@ impl<'a> Server<'a> {
     /// Fill free slots from the line.
     fn dispatch(&mut self) {
         while (self.serving.len() as u64) < self.setup.slots {
-            match self.line.take(self.now_s) {
+            match self.line.take(self.now_s, |_| true) {
                 None => break,
                 Some(Taken::Dropped(arrived)) => {
                     self.run.sojourn_request_s += self.now_s - arrived.arrival_s;

@@ -17,6 +17,11 @@ pub struct OverloadPolicy {
     pub order: ServiceOrder,
     /// Controlled delay: drops from a queue whose waits stay above a target.
     pub codel: Option<Codel>,
+    /// Server time in seconds that turning one request away takes; engines add it to their next
+    /// step. Servers with slots turn away for nothing.
+    pub rejection_cost_s: f64,
+    /// How long in seconds a rejected client is told to wait (`Retry-After`).
+    pub retry_after_s: Option<f64>,
 }
 
 /// Who is served next.
@@ -26,6 +31,9 @@ pub enum ServiceOrder {
     OldestFirst,
     /// The one that came last: under overload some are served in time, instead of all too late.
     NewestFirst,
+    /// The most important class of the workload's mix (the least priority number); among equals the
+    /// one that has waited longest. Servers with slots know no classes: oldest first.
+    ByPriority,
 }
 
 /// Constants of controlled delay (RFC 8289).
@@ -39,8 +47,14 @@ pub struct Codel {
 
 impl OverloadPolicy {
     /// Everybody waits, in order of arrival, for as long as it takes.
-    pub const UNBOUNDED: Self =
-        Self { queue_limit: None, max_wait_s: None, order: ServiceOrder::OldestFirst, codel: None };
+    pub const UNBOUNDED: Self = Self {
+        queue_limit: None,
+        max_wait_s: None,
+        order: ServiceOrder::OldestFirst,
+        codel: None,
+        rejection_cost_s: 0.0,
+        retry_after_s: None,
+    };
 
     /// Check every number.
     ///
@@ -62,6 +76,16 @@ impl OverloadPolicy {
             above_zero("overload.codel.target_s", codel.target_s)?;
             above_zero("overload.codel.interval_s", codel.interval_s)?;
         }
+        let times = [
+            ("overload.rejection_cost_s", self.rejection_cost_s),
+            ("overload.retry_after_s", self.retry_after_s.unwrap_or(0.0)),
+        ];
+        for (field, value) in times {
+            if !(value.is_finite() && value >= 0.0) {
+                let requirement = "finite and 0 seconds or more";
+                return Err(SetupError::OutOfDomain { field, value, requirement });
+            }
+        }
         Ok(())
     }
 }
@@ -70,6 +94,12 @@ impl OverloadPolicy {
 pub(super) trait Waiting {
     /// When it began to wait, in seconds.
     fn since_s(&self) -> f64;
+
+    /// Which of the line's queues it stands in under [`ServiceOrder::ByPriority`]; 0 is served
+    /// first.
+    fn rank(&self) -> usize {
+        0
+    }
 }
 
 /// What became of a request at the head of the line.
@@ -85,33 +115,70 @@ pub(super) enum Taken<T> {
 #[derive(Clone, Debug)]
 pub(super) struct WaitingLine<T> {
     policy: OverloadPolicy,
-    waiting: VecDeque<T>,
+    /// One queue per rank that has been seen; only one unless served by priority.
+    queues: Vec<VecDeque<T>>,
+    /// Those in the queues who have not left.
+    length: u64,
     codel: CodelState,
 }
 
 impl<T: Waiting + Copy> WaitingLine<T> {
     pub(super) fn new(policy: OverloadPolicy) -> Self {
-        Self { policy, waiting: VecDeque::new(), codel: CodelState::default() }
+        Self { policy, queues: vec![VecDeque::new()], length: 0, codel: CodelState::default() }
     }
 
     /// Join the line; the request itself if the line is full.
     pub(super) fn join(&mut self, request: T) -> Result<(), T> {
-        if self.policy.queue_limit.is_some_and(|limit| self.waiting.len() as u64 >= limit) {
+        if self.policy.queue_limit.is_some_and(|limit| self.length >= limit) {
             return Err(request);
         }
-        self.waiting.push_back(request);
+        let rank = match self.policy.order {
+            ServiceOrder::ByPriority => request.rank(),
+            ServiceOrder::OldestFirst | ServiceOrder::NewestFirst => 0,
+        };
+        if self.queues.len() <= rank {
+            self.queues.resize_with(rank + 1, VecDeque::new);
+        }
+        if let Some(queue) = self.queues.get_mut(rank) {
+            queue.push_back(request);
+            self.length += 1;
+        }
         Ok(())
     }
 
+    /// Somebody in the line has left it. The place stays until its turn comes; `is_there` must
+    /// then say so.
+    pub(super) fn left(&mut self) {
+        self.length -= 1;
+    }
+
+    /// Whose turn it is, past the places of those who have left.
+    pub(super) fn head(&mut self, is_there: impl Fn(&T) -> bool) -> Option<T> {
+        for queue in &mut self.queues {
+            loop {
+                let end = match self.policy.order {
+                    ServiceOrder::NewestFirst => queue.back(),
+                    ServiceOrder::OldestFirst | ServiceOrder::ByPriority => queue.front(),
+                };
+                match end {
+                    None => break,
+                    Some(request) if is_there(request) => return Some(*request),
+                    Some(_) => pop(queue, self.policy.order),
+                };
+            }
+        }
+        None
+    }
+
     /// Take whoever is next, to be served or dropped.
-    pub(super) fn take(&mut self, now_s: f64) -> Option<Taken<T>> {
-        let request = match self.policy.order {
-            ServiceOrder::OldestFirst => self.waiting.pop_front(),
-            ServiceOrder::NewestFirst => self.waiting.pop_back(),
-        }?;
+    pub(super) fn take(&mut self, now_s: f64, is_there: impl Fn(&T) -> bool) -> Option<Taken<T>> {
+        let request = self.head(is_there)?;
+        let queue = self.queues.iter_mut().find(|queue| !queue.is_empty())?;
+        pop(queue, self.policy.order);
+        self.length -= 1;
+        let too_late = self.is_too_late(&request, now_s);
         let waited_s = now_s - request.since_s();
-        let too_late = self.policy.max_wait_s.is_some_and(|limit_s| waited_s > limit_s);
-        let is_last = self.waiting.is_empty();
+        let is_last = self.length == 0;
         let controlled = self
             .policy
             .codel
@@ -119,18 +186,31 @@ impl<T: Waiting + Copy> WaitingLine<T> {
         Some(if too_late || controlled { Taken::Dropped(request) } else { Taken::Served(request) })
     }
 
-    pub(super) fn len(&self) -> u64 {
-        self.waiting.len() as u64
+    /// Whether it has waited longer than anybody may.
+    pub(super) fn is_too_late(&self, request: &T, now_s: f64) -> bool {
+        self.policy.max_wait_s.is_some_and(|limit_s| now_s - request.since_s() > limit_s)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.waiting.iter()
+    pub(super) fn len(&self) -> u64 {
+        self.length
     }
+
+    /// Everybody in the line, and the places of those who have left.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.queues.iter().flatten()
+    }
+}
+
+fn pop<T>(queue: &mut VecDeque<T>, order: ServiceOrder) {
+    let _ = match order {
+        ServiceOrder::NewestFirst => queue.pop_back(),
+        ServiceOrder::OldestFirst | ServiceOrder::ByPriority => queue.pop_front(),
+    };
 }
 
 /// The state machine of controlled delay (RFC 8289, section 5).
 #[derive(Clone, Copy, Debug, Default)]
-struct CodelState {
+pub(super) struct CodelState {
     /// When waits will have been above the target for a whole interval.
     first_above_s: Option<f64>,
     /// When the next request is dropped, while dropping.
@@ -141,7 +221,13 @@ struct CodelState {
 
 impl CodelState {
     /// Whether the request that is being taken is dropped.
-    fn drops(&mut self, codel: &Codel, now_s: f64, waited_s: f64, is_last: bool) -> bool {
+    pub(super) fn drops(
+        &mut self,
+        codel: &Codel,
+        now_s: f64,
+        waited_s: f64,
+        is_last: bool,
+    ) -> bool {
         if waited_s < codel.target_s || is_last {
             self.first_above_s = None;
             self.drop_next_s = None;
@@ -192,7 +278,7 @@ mod tests {
         let policy = OverloadPolicy { queue_limit: Some(2), ..OverloadPolicy::UNBOUNDED };
         let mut line = line(policy, &[0.0, 1.0]);
         assert_eq!(line.join(2.0), Err(2.0));
-        assert_eq!(line.take(3.0), Some(Taken::Served(0.0)));
+        assert_eq!(line.take(3.0, |_| true), Some(Taken::Served(0.0)));
         assert_eq!(line.join(3.0), Ok(()));
     }
 
@@ -201,7 +287,7 @@ mod tests {
         let policy =
             OverloadPolicy { order: ServiceOrder::NewestFirst, ..OverloadPolicy::UNBOUNDED };
         let mut line = line(policy, &[0.0, 1.0, 2.0]);
-        assert_eq!(line.take(3.0), Some(Taken::Served(2.0)));
+        assert_eq!(line.take(3.0, |_| true), Some(Taken::Served(2.0)));
         assert_eq!(line.len(), 2);
     }
 
@@ -209,9 +295,9 @@ mod tests {
     fn a_deadline_drops_what_waited_longer() {
         let policy = OverloadPolicy { max_wait_s: Some(1.0), ..OverloadPolicy::UNBOUNDED };
         let mut line = line(policy, &[0.0, 1.5]);
-        assert_eq!(line.take(2.5), Some(Taken::Dropped(0.0)));
-        assert_eq!(line.take(2.5), Some(Taken::Served(1.5)));
-        assert_eq!(line.take(2.5), None);
+        assert_eq!(line.take(2.5, |_| true), Some(Taken::Dropped(0.0)));
+        assert_eq!(line.take(2.5, |_| true), Some(Taken::Served(1.5)));
+        assert_eq!(line.take(2.5, |_| true), None);
     }
 
     /// A standing queue of 5 s against a target of 0.1 s: nothing for one interval, then drops at

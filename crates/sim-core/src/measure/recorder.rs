@@ -89,6 +89,9 @@ impl Recorder {
             offered: 0,
             completed: 0,
             rejected: 0,
+            dropped: 0,
+            abandoned: 0,
+            throttled: 0,
             in_flight: 0,
             slo_met: 0,
             input_tokens: 0,
@@ -140,6 +143,43 @@ impl Recorder {
         if let Some(requests) = &mut self.run.requests {
             keep_request(requests, request);
         }
+    }
+
+    /// A request ended without its answer, in the way of its last attempt.
+    pub fn unanswered(&mut self, request: &Request, outcome: Outcome) {
+        let run = &mut self.run;
+        match outcome {
+            Outcome::Rejected => run.rejected += 1,
+            Outcome::Dropped => run.dropped += 1,
+            Outcome::Abandoned => run.abandoned += 1,
+            Outcome::Throttled => run.throttled += 1,
+            // These two are counted where they are known.
+            Outcome::Completed | Outcome::InFlight => return,
+        }
+        if let Some(record) =
+            run.requests.as_mut().and_then(|all| all.get_mut(request.index as usize))
+        {
+            record.outcome = outcome;
+        }
+    }
+
+    /// An attempt left the line without being served.
+    pub fn waited_in_vain(&mut self, wait_s: f64) {
+        self.run.in_system_request_s += wait_s;
+        self.run.sojourn_request_s += wait_s;
+    }
+
+    /// The engine let go of an attempt whose client had gone, so long after it was sent.
+    pub fn released(&mut self, sojourn_s: f64, now_s: f64) {
+        self.run.sojourn_request_s += sojourn_s;
+        self.run.last_finish_s = greater(self.run.last_finish_s, now_s);
+    }
+
+    /// A request got its last token at an attempt that was sent so long after its user meant to
+    /// send it: latencies count from that intent, time in the system from the attempt.
+    pub fn finished_late_sent(&mut self, finished: &Finished, sent_late_s: f64) {
+        self.finished(finished);
+        self.run.sojourn_request_s -= sent_late_s;
     }
 
     /// A request that can never fit was turned away.
@@ -240,7 +280,14 @@ impl Recorder {
     /// How many requests have ended.
     #[must_use]
     pub const fn ended(&self) -> u64 {
-        self.run.completed + self.run.rejected
+        let run = &self.run;
+        run.completed + run.rejected + run.dropped + run.abandoned + run.throttled
+    }
+
+    /// How many requests have been sent and have not ended.
+    #[must_use]
+    pub const fn unended(&self) -> u64 {
+        self.run.offered - self.ended()
     }
 
     /// Close the books, with the number of requests that the engine still holds.

@@ -9,8 +9,14 @@ use super::distribution::Distribution;
 pub enum Outcome {
     /// Every token was produced.
     Completed,
-    /// It could never fit into the KV cache and was turned away on arrival.
+    /// It was turned away on arrival: it could never fit into the KV cache, or the line was full.
     Rejected,
+    /// The server dropped its last attempt after it had waited.
+    Dropped,
+    /// Its user stopped waiting for the last attempt.
+    Abandoned,
+    /// Its client did not even send the last attempt, because the server turned so many away.
+    Throttled,
     /// The run ended first.
     InFlight,
 }
@@ -52,9 +58,15 @@ pub struct Run {
     pub offered: u64,
     /// Requests that got every token.
     pub completed: u64,
-    /// Requests turned away because they can never fit.
+    /// Requests turned away because they can never fit, or whose last attempt met a full line.
     pub rejected: u64,
-    /// Requests neither finished nor turned away when the run ended.
+    /// Requests whose last attempt was dropped after it had waited.
+    pub dropped: u64,
+    /// Requests whose user stopped waiting for the last attempt.
+    pub abandoned: u64,
+    /// Requests whose client turned its own last attempt away.
+    pub throttled: u64,
+    /// Requests that had not ended in any of these ways when the run ended.
     pub in_flight: u64,
     /// Requests that met the target.
     pub slo_met: u64,
@@ -170,7 +182,8 @@ impl Run {
     /// # Errors
     /// The violated identity with its two sides.
     pub fn verify(&self) -> Result<(), String> {
-        let accounted = self.completed + self.rejected + self.in_flight;
+        let unanswered = self.rejected + self.dropped + self.abandoned + self.throttled;
+        let accounted = self.completed + unanswered + self.in_flight;
         if self.offered != accounted {
             return Err(format!(
                 "conservation: {} offered, {accounted} accounted for",

@@ -1,0 +1,42 @@
+//! The clients' random numbers. Each belongs to a request and an attempt, or to a user and the
+//! number of its request, never to the order in which things happen.
+
+use crate::{
+    float::lesser,
+    random::{Purpose, Stream, split_mix},
+};
+
+use super::{RetryWait, ThinkTime};
+
+/// The wait in seconds before retry `retry`, counted from 0, of request `request`.
+pub(crate) fn retry_wait_s(wait: &RetryWait, seed: u64, request: u64, retry: u32) -> f64 {
+    match *wait {
+        RetryWait::Immediate => 0.0,
+        RetryWait::Backoff { base_s, cap_s } => {
+            let longest_s = lesser(cap_s, base_s * libm::exp2(f64::from(retry)));
+            longest_s * of_attempt(seed, Purpose::RetryWait, request, retry).uniform()
+        }
+    }
+}
+
+/// A point in (0, 1]: attempt `attempt`, counted from 0, is not sent where the probability of that
+/// is at least this.
+pub(crate) fn throttle_point(seed: u64, request: u64, attempt: u32) -> f64 {
+    of_attempt(seed, Purpose::Throttle, request, attempt).uniform()
+}
+
+/// How long a user thinks before its request `request`, counted over all users, in seconds.
+pub(crate) fn think_s(think: &ThinkTime, seed: u64, request: u64) -> f64 {
+    let draw = || Stream::of_request(seed, Purpose::Think, request);
+    match *think {
+        ThinkTime::Fixed { mean_s } => mean_s,
+        ThinkTime::Exponential { mean_s } => mean_s * draw().exponential(),
+        ThinkTime::LogNormal { mean_s, sigma } => {
+            mean_s * libm::exp(sigma * draw().normal() - 0.5 * sigma * sigma)
+        }
+    }
+}
+
+fn of_attempt(seed: u64, purpose: Purpose, request: u64, attempt: u32) -> Stream {
+    Stream::of_request(seed ^ split_mix(u64::from(attempt)), purpose, request)
+}

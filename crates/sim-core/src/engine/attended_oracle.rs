@@ -1,0 +1,456 @@
+//! The obvious engine with obvious clients: every list is searched from end to end, every running
+//! request is looked at in every step. Slow on purpose; the fast one is tested against it.
+
+use crate::{
+    clients::{
+        AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, retry_wait_s,
+        think_s, throttle_point,
+    },
+    float::greater,
+    measure::{Distribution, Finished, Outcome, Recorder, Step, ValueRun},
+    setup::SetupError,
+    step_time::{StepModel, StepShape},
+    workload::{Request, Requests},
+};
+
+use super::{
+    EngineBounds, Keep, ServiceOrder,
+    attended::{AttendedRun, AttendedSetup},
+    seen_until_s,
+    waiting_line::CodelState,
+};
+
+/// A user's request and how it goes.
+struct Wanted {
+    request: Request,
+    key: u64,
+    attempts: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Waiting,
+    Running,
+    Gone,
+}
+
+struct Attempt {
+    wanted: usize,
+    sent_s: f64,
+    state: State,
+    given_up: bool,
+    to_free: bool,
+    start_s: f64,
+    computed_tokens: u64,
+    generated_tokens: u64,
+    first_token_s: f64,
+}
+
+/// A first attempt to come.
+struct Send {
+    at_s: f64,
+    key: u64,
+    intended_s: f64,
+}
+
+struct World<'a> {
+    setup: &'a AttendedSetup,
+    now_s: f64,
+    drawn: Vec<Request>,
+    sends: Vec<Send>,
+    retries: Vec<(f64, usize)>,
+    wanted: Vec<Wanted>,
+    attempts: Vec<Attempt>,
+    /// Attempts that hold a slot, in order of admission.
+    running: Vec<usize>,
+    codel: CodelState,
+    extra_work_s: f64,
+    saved_retries: f64,
+    ended: Vec<(f64, bool)>,
+    recorder: Recorder,
+    counts: AttemptCounts,
+    ttft_from_send: Distribution,
+}
+
+/// Simulate step by step, request by request and client by client.
+///
+/// # Errors
+/// The set-up holds a number outside its domain, or rules without clients that react.
+pub fn simulate_attended_by_oracle(
+    setup: &AttendedSetup,
+    keep: Keep,
+) -> Result<AttendedRun, SetupError> {
+    setup.check()?;
+    let mut world = World::new(setup, keep);
+    loop {
+        if world.running.is_empty() && world.line().is_empty() {
+            let Some((next_s, ..)) = world.next_event() else { break };
+            world.now_s = greater(world.now_s, next_s);
+        }
+        world.step();
+    }
+    let in_flight = world.recorder.unended();
+    let run = world.recorder.finish(in_flight);
+    debug_assert!(run.verify() == Ok(()), "{:?}", run.verify());
+    Ok(AttendedRun { run, attempts: world.counts, ttft_from_send: world.ttft_from_send })
+}
+
+impl<'a> World<'a> {
+    fn new(setup: &'a AttendedSetup, keep: Keep) -> Self {
+        let inner = &setup.setup;
+        let drawn: Vec<Request> = Requests::new(&inner.workload, inner.seed).collect();
+        let bounds = EngineBounds::new(&inner.engine, &StepModel::new(&inner.step_time));
+        let total = drawn.len() as u64;
+        let recorder = Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
+            .judging(&inner.workload);
+        let sends = match setup.clients.population {
+            Population::Open => drawn
+                .iter()
+                .map(|r| Send { at_s: r.arrival_s, key: r.index, intended_s: r.arrival_s })
+                .collect(),
+            Population::Closed { users, think, .. } => (0..users.min(total))
+                .map(|key| (key, think_s(&think, inner.seed, key)))
+                .map(|(key, at_s)| Send { at_s, key, intended_s: at_s })
+                .collect(),
+        };
+        Self {
+            setup,
+            now_s: 0.0,
+            drawn,
+            sends,
+            retries: Vec::new(),
+            wanted: Vec::new(),
+            attempts: Vec::new(),
+            running: Vec::new(),
+            codel: CodelState::default(),
+            extra_work_s: 0.0,
+            saved_retries: 0.0,
+            ended: Vec::new(),
+            recorder,
+            counts: AttemptCounts::default(),
+            ttft_from_send: Distribution::new(keep.precision),
+        }
+    }
+
+    /// The time of the next event, its kind (send, retry, giving up) and its place in the list of
+    /// its kind. At the same time in this order.
+    fn next_event(&self) -> Option<(f64, u8, usize)> {
+        let sends = self.sends.iter().enumerate().map(|(i, send)| (send.at_s, 0, send.key, i));
+        let retries =
+            self.retries.iter().enumerate().map(|(i, retry)| (retry.0, 1, retry.1 as u64, i));
+        let after_s = self.setup.clients.patience.map_or(f64::INFINITY, |p| p.after_s);
+        let patient = |attempt: &Attempt| attempt.given_up || attempt.state == State::Gone;
+        let losing = self
+            .attempts
+            .iter()
+            .enumerate()
+            .filter(|(_, attempt)| after_s < f64::INFINITY && !patient(attempt))
+            .filter(|(_, attempt)| {
+                attempt.generated_tokens == 0
+                    || self.setup.clients.patience.is_some_and(|p| p.awaits == Awaited::Answer)
+            })
+            .map(|(i, attempt)| (attempt.sent_s + after_s, 2, i as u64, i));
+        sends
+            .chain(retries)
+            .chain(losing)
+            .min_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))))
+            .map(|(at_s, kind, _, index)| (at_s, kind, index))
+    }
+
+    fn hear(&mut self, is_due: impl Fn(f64) -> bool) {
+        while let Some((at_s, kind, index)) = self.next_event()
+            && is_due(at_s)
+        {
+            match kind {
+                0 => self.send(index),
+                1 => {
+                    let (at_s, wanted) = self.retries.remove(index);
+                    self.attempt(wanted, at_s);
+                }
+                _ => self.give_up(index, at_s),
+            }
+        }
+    }
+
+    fn send(&mut self, index: usize) {
+        let Send { at_s, key, intended_s } = self.sends.remove(index);
+        let index = self.wanted.len();
+        let request =
+            Request { index: index as u64, arrival_s: intended_s, ..self.drawn[key as usize] };
+        self.recorder.arrived(&request);
+        self.wanted.push(Wanted { request, key, attempts: 0 });
+        let budget = self.setup.clients.retries.and_then(|retries| retries.budget);
+        self.saved_retries += budget.unwrap_or(0.0);
+        if self.saved_retries > RETRIES_SAVED {
+            self.saved_retries = RETRIES_SAVED;
+        }
+        self.attempt(index, at_s);
+    }
+
+    fn attempt(&mut self, index: usize, now_s: f64) {
+        let number = self.wanted[index].attempts;
+        self.wanted[index].attempts += 1;
+        let request = self.wanted[index].request;
+        if let Some(throttle) = self.setup.clients.throttle {
+            let recent = |end: &&(f64, bool)| end.0 > now_s - throttle.window_s;
+            let requests = self.ended.iter().filter(recent).count() as f64;
+            let accepts = self.ended.iter().filter(recent).filter(|end| end.1).count() as f64;
+            let p = (requests - throttle.k * accepts) / (requests + 1.0);
+            let point = throttle_point(self.setup.setup.seed, self.wanted[index].key, number);
+            if point <= p {
+                self.counts.throttled += 1;
+                return self.unanswered(index, Outcome::Throttled, now_s);
+            }
+        }
+        self.counts.sent += 1;
+        let never_fits = request.final_tokens() > self.setup.setup.engine.kv_capacity_tokens;
+        let limit = self.setup.overload.queue_limit.unwrap_or(u64::MAX);
+        if never_fits || self.line().len() as u64 >= limit {
+            self.counts.rejected += 1;
+            self.extra_work_s += self.setup.overload.rejection_cost_s;
+            if never_fits {
+                self.wanted[index].attempts = u32::MAX;
+            }
+            return self.unanswered(index, Outcome::Rejected, now_s);
+        }
+        self.attempts.push(Attempt {
+            wanted: index,
+            sent_s: now_s,
+            state: State::Waiting,
+            given_up: false,
+            to_free: false,
+            start_s: 0.0,
+            computed_tokens: 0,
+            generated_tokens: 0,
+            first_token_s: 0.0,
+        });
+    }
+
+    fn give_up(&mut self, index: usize, now_s: f64) {
+        let is_told = self.setup.clients.patience.is_some_and(|p| p.work == GivenUpWork::Abandoned);
+        let attempt = &mut self.attempts[index];
+        attempt.given_up = true;
+        if is_told && attempt.state == State::Waiting {
+            attempt.state = State::Gone;
+            self.recorder.waited_in_vain(now_s - attempt.sent_s);
+        } else if is_told {
+            attempt.to_free = true;
+        }
+        let wanted = attempt.wanted;
+        self.counts.abandoned += 1;
+        self.unanswered(wanted, Outcome::Abandoned, now_s);
+    }
+
+    fn unanswered(&mut self, index: usize, how: Outcome, now_s: f64) {
+        self.ended.push((now_s, false));
+        let attempts = self.wanted[index].attempts;
+        if let Some(retries) = self.setup.clients.retries
+            && attempts < retries.max_attempts
+        {
+            if retries.budget.is_none() || self.saved_retries >= 1.0 {
+                if retries.budget.is_some() {
+                    self.saved_retries -= 1.0;
+                }
+                self.counts.retries += 1;
+                let key = self.wanted[index].key;
+                let seed = self.setup.setup.seed;
+                let mut wait_s = retry_wait_s(&retries.wait, seed, key, attempts - 1);
+                if how == Outcome::Rejected && retries.honours_retry_after {
+                    wait_s = greater(wait_s, self.setup.overload.retry_after_s.unwrap_or(0.0));
+                }
+                self.retries.push((now_s + wait_s, index));
+                return;
+            }
+            self.counts.forbidden += 1;
+        }
+        self.recorder.unanswered(&self.wanted[index].request, how);
+        self.next_of_user(index, now_s);
+    }
+
+    /// A request of a closed loop has ended: its user's next one.
+    fn next_of_user(&mut self, index: usize, now_s: f64) {
+        let Population::Closed { users, think, pacing } = self.setup.clients.population else {
+            return;
+        };
+        let last = &self.wanted[index];
+        let key = last.key + users.min(self.drawn.len() as u64);
+        if key < self.drawn.len() as u64 {
+            let from_s = match pacing {
+                Pacing::AfterAnswer => now_s,
+                Pacing::OnSchedule => last.request.arrival_s,
+            };
+            let intended_s = from_s + think_s(&think, self.setup.setup.seed, key);
+            self.sends.push(Send { at_s: greater(intended_s, now_s), key, intended_s });
+        }
+    }
+
+    /// Who waits, in the order of service.
+    fn line(&self) -> Vec<usize> {
+        let waits = |i: &usize| self.attempts[*i].state == State::Waiting;
+        let mut line: Vec<usize> = (0..self.attempts.len()).filter(waits).collect();
+        match self.setup.overload.order {
+            ServiceOrder::OldestFirst => {}
+            ServiceOrder::NewestFirst => line.reverse(),
+            ServiceOrder::ByPriority => {
+                let ranks = self.setup.ranks();
+                let class = |i: &usize| self.wanted[self.attempts[*i].wanted].request.class;
+                line.sort_by_key(|i| ranks.get(class(i) as usize).copied().unwrap_or(0));
+            }
+        }
+        line
+    }
+
+    fn final_tokens(&self, attempt: usize) -> u64 {
+        self.wanted[self.attempts[attempt].wanted].request.final_tokens()
+    }
+
+    fn input_tokens(&self, attempt: usize) -> u64 {
+        self.wanted[self.attempts[attempt].wanted].request.input_tokens
+    }
+
+    /// Compose a step, take it, and hand out its tokens.
+    fn step(&mut self) {
+        let seen_until_s = seen_until_s(self.now_s);
+        self.hear(|at_s| at_s <= seen_until_s);
+        self.free();
+        let chunks = self.compose();
+        if self.running.is_empty() {
+            return;
+        }
+        let context =
+            |i: &usize| self.attempts[*i].computed_tokens + self.attempts[*i].generated_tokens;
+        let shape = StepShape {
+            tokens: chunks.iter().sum(),
+            sequences: chunks.len() as u64,
+            context_tokens: self.running.iter().map(context).sum(),
+        };
+        let step_time = &self.setup.setup.step_time;
+        let step_s = step_time.step_s(&shape) + std::mem::take(&mut self.extra_work_s);
+        let decodes = |i: &&usize| self.attempts[**i].generated_tokens > 0;
+        let weight = self.running.iter().filter(decodes).count() as u64;
+        self.now_s += step_s;
+        self.recorder.stepped(&Step {
+            gaps: ValueRun { first: step_s, slope: 0.0, count: 1, weight },
+            total_s: step_s,
+            compute_bound: step_time.is_compute_bound(&shape),
+            running: self.running.len() as u64,
+            kv_tokens: self.running.iter().map(|i| self.final_tokens(*i)).sum(),
+        });
+        let now_s = self.now_s;
+        self.hear(|at_s| at_s < now_s);
+        self.hand_out(&chunks);
+    }
+
+    fn free(&mut self) {
+        for index in std::mem::take(&mut self.running) {
+            let attempt = &mut self.attempts[index];
+            if attempt.to_free {
+                attempt.state = State::Gone;
+                self.counts.wasted_tokens += attempt.generated_tokens;
+                self.recorder.released(self.now_s - attempt.sent_s, self.now_s);
+            } else {
+                self.running.push(index);
+            }
+        }
+    }
+
+    /// Tokens for each running attempt in order, after admitting whoever can be admitted.
+    fn compose(&mut self) -> Vec<u64> {
+        let mut budget = i128::from(self.setup.setup.engine.max_num_batched_tokens);
+        let mut chunks = Vec::new();
+        for &index in &self.running {
+            let left = i128::from(self.input_tokens(index) - self.attempts[index].computed_tokens);
+            let tokens = if left == 0 { 1 } else { left.min(budget) };
+            if tokens <= 0 {
+                break;
+            }
+            chunks.push(tokens as u64);
+            budget -= tokens;
+        }
+        let engine = self.setup.setup.engine;
+        while budget > 0 && (self.running.len() as u64) < engine.max_num_seqs {
+            let Some(&index) = self.line().first() else { break };
+            let waited_s = self.now_s - self.attempts[index].sent_s;
+            let limit_s = self.setup.overload.max_wait_s.unwrap_or(f64::INFINITY);
+            let too_late = waited_s > limit_s;
+            let held: u64 = self.running.iter().map(|i| self.final_tokens(*i)).sum();
+            if !too_late && held + self.final_tokens(index) > engine.kv_capacity_tokens {
+                break;
+            }
+            let is_last = self.line().len() == 1;
+            let controlled = self
+                .setup
+                .overload
+                .codel
+                .is_some_and(|codel| self.codel.drops(&codel, self.now_s, waited_s, is_last));
+            if too_late || controlled {
+                self.drop_waiting(index, waited_s);
+                continue;
+            }
+            self.recorder.admitted(waited_s);
+            self.attempts[index].state = State::Running;
+            self.attempts[index].start_s = self.now_s;
+            self.running.push(index);
+            let tokens = i128::from(self.input_tokens(index)).min(budget);
+            chunks.push(tokens as u64);
+            budget -= tokens;
+        }
+        chunks
+    }
+
+    fn drop_waiting(&mut self, index: usize, waited_s: f64) {
+        self.attempts[index].state = State::Gone;
+        self.recorder.waited_in_vain(waited_s);
+        if !self.attempts[index].given_up {
+            self.counts.dropped += 1;
+            self.unanswered(self.attempts[index].wanted, Outcome::Dropped, self.now_s);
+        }
+    }
+
+    fn hand_out(&mut self, chunks: &[u64]) {
+        for (place, index) in std::mem::take(&mut self.running).into_iter().enumerate() {
+            let input_tokens = self.input_tokens(index);
+            let attempt = &mut self.attempts[index];
+            let is_served = place < chunks.len();
+            if is_served && attempt.computed_tokens < input_tokens {
+                attempt.computed_tokens += chunks[place];
+            }
+            if is_served && attempt.computed_tokens == input_tokens {
+                attempt.generated_tokens += 1;
+                if attempt.generated_tokens == 1 {
+                    attempt.first_token_s = self.now_s;
+                }
+            }
+            let wanted = &self.wanted[attempt.wanted];
+            if attempt.generated_tokens < wanted.request.output_tokens {
+                self.running.push(index);
+            } else {
+                self.finish(index);
+            }
+        }
+    }
+
+    fn finish(&mut self, index: usize) {
+        let attempt = &mut self.attempts[index];
+        attempt.state = State::Gone;
+        if attempt.given_up {
+            self.counts.wasted_tokens += attempt.generated_tokens;
+            self.recorder.released(self.now_s - attempt.sent_s, self.now_s);
+            return;
+        }
+        let request = self.wanted[attempt.wanted].request;
+        self.counts.completed += 1;
+        self.ttft_from_send.record(attempt.first_token_s - attempt.sent_s);
+        let finished = Finished {
+            request,
+            start_s: attempt.start_s,
+            first_token_s: attempt.first_token_s,
+            finish_s: self.now_s,
+        };
+        let sent_late_s = attempt.sent_s - request.arrival_s;
+        let wanted = attempt.wanted;
+        self.recorder.finished_late_sent(&finished, sent_late_s);
+        self.ended.push((self.now_s, true));
+        self.next_of_user(wanted, self.now_s);
+    }
+}

@@ -1,0 +1,202 @@
+//! The fast engine with clients that react against the obvious one, on random settings.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
+
+mod settings;
+
+use proptest::prelude::*;
+use settings::setups;
+use sim_core::{
+    Keep, Precision, Progress, Run,
+    clients::{
+        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
+        ThinkTime, Throttle,
+    },
+    engine::{
+        AttendedRun, AttendedSetup, AttendedSimulation, Codel, OverloadPolicy, ServiceOrder,
+        simulate_attended, simulate_attended_by_oracle,
+    },
+    simulate,
+};
+
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+
+fn policies() -> impl Strategy<Value = OverloadPolicy> {
+    let order = prop_oneof![
+        Just(ServiceOrder::OldestFirst),
+        Just(ServiceOrder::NewestFirst),
+        Just(ServiceOrder::ByPriority),
+    ];
+    let codel = (0.001_f64..0.5, 0.01_f64..1.0)
+        .prop_map(|(target_s, interval_s)| Codel { target_s, interval_s });
+    (
+        prop::option::of(0_u64..20),
+        prop::option::of(0.001_f64..3.0),
+        order,
+        prop::option::of(codel),
+        prop_oneof![Just(0.0), 0.0_f64..0.05],
+        prop::option::of(0.01_f64..1.0),
+    )
+        .prop_map(
+            |(queue_limit, max_wait_s, order, codel, rejection_cost_s, retry_after_s)| {
+                OverloadPolicy {
+                    queue_limit,
+                    max_wait_s,
+                    order,
+                    codel,
+                    rejection_cost_s,
+                    retry_after_s,
+                }
+            },
+        )
+}
+
+fn populations() -> impl Strategy<Value = Population> {
+    let think = prop_oneof![
+        Just(ThinkTime::Fixed { mean_s: 0.0 }),
+        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
+        (0.0_f64..2.0, 0.0_f64..1.5)
+            .prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
+    ];
+    let pacing = prop_oneof![Just(Pacing::AfterAnswer), Just(Pacing::OnSchedule)];
+    prop_oneof![
+        2 => Just(Population::Open),
+        1 => (1_u64..80, think, pacing)
+            .prop_map(|(users, think, pacing)| Population::Closed { users, think, pacing }),
+    ]
+}
+
+fn clients() -> impl Strategy<Value = ClientSpec> {
+    let awaits = prop_oneof![Just(Awaited::FirstToken), Just(Awaited::Answer)];
+    let work = prop_oneof![Just(GivenUpWork::Abandoned), Just(GivenUpWork::StillDone)];
+    let patience = (prop_oneof![0.001_f64..0.5, 0.1_f64..30.0], awaits, work)
+        .prop_map(|(after_s, awaits, work)| Patience { after_s, awaits, work });
+    let wait = prop_oneof![
+        Just(RetryWait::Immediate),
+        (0.001_f64..1.0, 0.01_f64..5.0)
+            .prop_map(|(base_s, cap_s)| RetryWait::Backoff { base_s, cap_s }),
+    ];
+    let retries = (1_u32..6, wait, any::<bool>(), prop::option::of(0.0_f64..1.0)).prop_map(
+        |(max_attempts, wait, honours_retry_after, budget)| Retries {
+            max_attempts,
+            wait,
+            honours_retry_after,
+            budget,
+        },
+    );
+    let throttle = (1.0_f64..3.0, 0.1_f64..20.0).prop_map(|(k, window_s)| Throttle { k, window_s });
+    (
+        populations(),
+        prop::option::of(patience),
+        prop::option::of(retries),
+        prop::option::of(throttle),
+    )
+        .prop_map(|(population, patience, retries, throttle)| ClientSpec {
+            population,
+            patience,
+            retries,
+            throttle,
+        })
+}
+
+fn attended() -> impl Strategy<Value = AttendedSetup> {
+    (setups(), clients(), policies()).prop_map(|(setup, clients, overload)| AttendedSetup {
+        setup,
+        clients,
+        overload,
+    })
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
+}
+
+fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseError> {
+    prop_assert_eq!(fast.attempts, slow.attempts);
+    let (f, s) = (&fast.run, &slow.run);
+    prop_assert_eq!(f.verify(), Ok(()));
+    prop_assert_eq!(s.verify(), Ok(()));
+    let (kept_f, kept_s) = (f.requests.as_ref(), s.requests.as_ref());
+    prop_assert_eq!(kept_f.map(Vec::len), kept_s.map(Vec::len));
+    for (f, s) in kept_f.into_iter().flatten().zip(kept_s.into_iter().flatten()) {
+        prop_assert_eq!(f.outcome, s.outcome);
+        prop_assert!(close(f.arrival_s, s.arrival_s), "{f:?} {s:?}");
+        prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+        prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+    }
+    let counts = |run: &Run| {
+        let ends = [run.completed, run.rejected, run.dropped, run.abandoned, run.throttled];
+        (ends, run.offered, run.in_flight, run.steps, run.peak_running, run.peak_kv_tokens)
+    };
+    prop_assert_eq!(counts(f), counts(s));
+    prop_assert_eq!(f.itl.count(), s.itl.count());
+    prop_assert!(close(f.step_times.busy_s, s.step_times.busy_s));
+    prop_assert!(close(f.in_system_request_s, s.in_system_request_s));
+    for percent in [0.0, 50.0, 99.0, 100.0] {
+        let pairs =
+            [(&f.ttft, &s.ttft), (&f.itl, &s.itl), (&fast.ttft_from_send, &slow.ttft_from_send)];
+        for (f, s) in pairs {
+            match (f.percentile(percent), s.percentile(percent)) {
+                (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                (f, s) => prop_assert_eq!(f, s),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
+    let attempts = run.attempts;
+    let ends = attempts.completed + attempts.rejected + attempts.dropped + attempts.abandoned;
+    prop_assert_eq!(attempts.sent, ends);
+    prop_assert_eq!(attempts.sent + attempts.throttled, run.run.offered + attempts.retries);
+    prop_assert_eq!(run.run.completed, attempts.completed);
+    prop_assert_eq!(run.run.in_flight, 0);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn outcomes_are_identical_and_times_agree(setup in attended()) {
+        let fast = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
+        let slow = simulate_attended_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
+        assert_same(&fast, &slow)?;
+        assert_accounted(&fast)?;
+    }
+
+    #[test]
+    fn looking_does_not_change_bits(setup in attended(), most in 1_u64..5) {
+        let whole = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
+        let mut sliced = AttendedSimulation::new(&setup, KEEP_ALL).expect("a valid set-up");
+        while sliced.advance(most) != Progress::Done {
+            let seen = sliced.clone().finish().run;
+            let ended =
+                seen.completed + seen.rejected + seen.dropped + seen.abandoned + seen.throttled;
+            prop_assert_eq!(seen.offered, ended + seen.in_flight);
+        }
+        // Not a number equals itself only as text.
+        prop_assert_eq!(format!("{:?}", sliced.finish()), format!("{whole:?}"));
+    }
+
+    /// Clients that do nothing of their own before a line without a policy are the open loop.
+    #[test]
+    fn clients_that_never_react_are_the_open_loop(setup in setups()) {
+        let open = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+        let attended = AttendedSetup {
+            setup,
+            clients: ClientSpec::OPEN,
+            overload: OverloadPolicy::UNBOUNDED,
+        };
+        let attended = simulate_attended(&attended, KEEP_ALL).expect("a valid set-up").run;
+        prop_assert_eq!(attended.offered, open.offered);
+        prop_assert_eq!(attended.completed, open.completed);
+        prop_assert_eq!(attended.rejected, open.rejected);
+        prop_assert_eq!(attended.steps, open.steps);
+        let kept = |run: &Run| run.requests.clone().unwrap_or_default();
+        for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
+            prop_assert!(close(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
+            prop_assert!(close(a.finish_s, b.finish_s), "{a:?} {b:?}");
+        }
+    }
+}
