@@ -11,9 +11,10 @@ use headroom_tests::published_setup;
 use sim_core::{Keep, simulate};
 
 const RATES_PER_S: [f64; 2] = [20.0, 1.0];
-const REQUESTS: u64 = 200_000;
-/// The median of an odd number of runs.
-const RUNS: usize = 7;
+/// The page's clock ticks in milliseconds.
+const REQUESTS: u64 = 1_000_000;
+/// The quickest of so many counts: whatever else the machine does only makes a run longer.
+const RUNS: usize = 9;
 
 /// One line per rate, by a clock in seconds.
 fn lines(now_s: fn() -> f64) -> Vec<String> {
@@ -30,7 +31,7 @@ fn lines(now_s: fn() -> f64) -> Vec<String> {
                 })
                 .collect();
             seconds.sort_by(f64::total_cmp);
-            format!("speed {rate_per_s} {:.0}", REQUESTS as f64 / seconds[RUNS / 2])
+            format!("speed {rate_per_s} {:.0}", REQUESTS as f64 / seconds[0])
         })
         .collect()
 }

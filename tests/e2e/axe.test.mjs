@@ -40,14 +40,36 @@ for (const colorScheme of ["light", "dark"]) {
   test(`settled, its folds, table and ledger, ${colorScheme}`, async (t) => {
     const { context, page, complaints } = await open(browser, "", { colorScheme });
     await check(t, page, "settled");
-    for (const name of ["Arrivals", "Accuracy"]) {
+    for (const name of ["Arrivals", "Lengths", "Mix of requests", "Accuracy"]) {
       await page.locator(".fold-button", { hasText: name }).click();
     }
     await page.locator("#control-pattern label", { hasText: "Bursty" }).click();
     await page.locator(".ledger-button").click();
-    await page.locator(".knee .panel-actions button").click();
+    await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
     await settled(page);
     await check(t, page, "all open");
+    noComplaints(complaints);
+    await context.close();
+  });
+
+  test(`richer traffic, a refused class and the list of keys, ${colorScheme}`, async (t) => {
+    const link =
+      "v=1&in=quantiles(0:20,50:700,100:8000)&out=uniform(100,300)&arrivals=onoff(20s,60s,0.1)" +
+      "&profile=daily(0.3)&class.rag=share:20,ttft:2000ms&sched.rules=dynamic(20ms)";
+    const { context, page, complaints } = await open(browser, link, { colorScheme });
+    for (const name of ["Arrivals", "Lengths", "Mix of requests"]) {
+      await page.locator(".fold-button", { hasText: name }).click();
+    }
+    const share = page.locator(".class-part[data-part=share] input");
+    await share.fill("most");
+    await share.press("Enter");
+    await page.locator(".class-row .control-message").waitFor();
+    await page.getByRole("button", { name: "Add a class" }).click();
+    await settled(page);
+    await check(t, page, "rich");
+    await page.getByRole("button", { name: "Keys" }).click();
+    await page.locator("#keys[open]").waitFor();
+    await check(t, page, "keys");
     noComplaints(complaints);
     await context.close();
   });

@@ -16,6 +16,10 @@ const SIZES = [
   ["narrow", 360, 740],
 ];
 const SHOTS = fileURLToPath(new URL("shots/", import.meta.url));
+const RICH =
+  "v=1&rate=40&in=quantiles(0:20,50:700,90:2100,99:5600,100:8000)&out=lognormal(256,0.5)" +
+  "&arrivals=onoff(20s,60s,0.1)&profile=spike(60s,30s,3)" +
+  "&class.chat=share:60,ttft:500ms,tpot:40ms&class.rag=share:20,in:4000,out:lognormal(300,0.6),ttft:2000ms";
 const NO_FIT = "v=1&model=llama-3.1-70b";
 
 let browser;
@@ -125,12 +129,43 @@ for (const size of SIZES) {
         await page.locator(".sheet-foot button").click();
         await page.locator(".side[data-stop=full]").waitFor();
       }
-      for (const group of ["Arrivals", "Engine", "Accuracy"]) {
+      for (const group of ["Arrivals", "Lengths", "Mix of requests", "Engine", "Accuracy"]) {
         const fold = page.locator(".fold-button", { hasText: group });
         if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
       }
       assert.deepEqual(await page.evaluate(faults), [], `${scheme}, settings`);
       await shoot(page, `${name}-${scheme}-settings`);
+      noComplaints(complaints);
+      await context.close();
+    }
+  });
+
+  test(`${name}, ${width} × ${height}: nor in the controls of richer traffic`, async () => {
+    for (const scheme of ["light", "dark"]) {
+      const { context, page, complaints } = await openAt(RICH, size, scheme);
+      await page.evaluate(() => document.fonts.ready);
+      await shoot(page, `${name}-${scheme}-rich`);
+      assert.deepEqual(await page.evaluate(faults), [], scheme);
+      if (name === "drawer") {
+        await page.getByRole("button", { name: "Settings", exact: true }).click();
+      }
+      if (width < 600) {
+        await page.locator(".sheet-foot button").click();
+        await page.locator(".side[data-stop=full]").waitFor();
+      }
+      for (const group of ["Arrivals", "Lengths", "Mix of requests"]) {
+        const fold = page.locator(".fold-button", { hasText: group });
+        await fold.click();
+        await fold.evaluate((element) => element.scrollIntoView());
+        assert.deepEqual(await page.evaluate(faults), [], `${scheme}, ${group}`);
+        await shoot(page, `${name}-${scheme}-rich-${group.split(" ")[0].toLowerCase()}`);
+      }
+      const share = page.locator(".class-part[data-part=share] input").first();
+      await share.fill("most");
+      await share.press("Enter");
+      await page.locator(".class-row .control-message").waitFor();
+      assert.deepEqual(await page.evaluate(faults), [], `${scheme}, refused`);
+      await shoot(page, `${name}-${scheme}-rich-refused`);
       noComplaints(complaints);
       await context.close();
     }
@@ -237,6 +272,20 @@ test("a phone's sheet at its lowest stop always shows one control", async () => 
   await settled(page);
   noComplaints(complaints);
   await context.close();
+});
+
+test("on a phone the two buttons of the notice line stand side by side", async () => {
+  for (const [width, height] of [[390, 844], [360, 740]]) {
+    const { context, page, complaints } = await openAt("v=1&foo=1&rate=-4", ["phone", width, height]);
+    const box = (name) => page.locator(".notice").getByRole("button", { name }).boundingBox();
+    const [show, dismiss] = [await box("Show"), await box("Dismiss")];
+    assert.equal(show.y, dismiss.y, `at ${width}`);
+    for (const { width: w, height: h } of [show, dismiss]) assert.ok(w >= 44 && h >= 44, `${w} × ${h}`);
+    await page.locator(".notice").getByRole("button", { name: "Show" }).click();
+    assert.deepEqual(await page.evaluate(faults), []);
+    noComplaints(complaints);
+    await context.close();
+  }
 });
 
 test("at 400 % zoom of 1280 × 1024 the page reflows without a sideways scroll", async () => {

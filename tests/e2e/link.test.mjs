@@ -46,7 +46,8 @@ test("the link reproduces the page, in another browser and after a reload", asyn
   await page.locator(".fold-button", { hasText: "Arrivals" }).click();
   const pick = (id, name) => page.locator(`#control-${id} label`, { hasText: name }).click();
   await pick("pattern", "Bursty");
-  await pick("out-lengths", "Lognormal");
+  await page.locator(".fold-button", { hasText: "Lengths" }).click();
+  await page.locator("#control-out-lengths select").selectOption("lognormal");
   await pick("share", "95");
   await page.locator(".fold-button", { hasText: "Accuracy" }).click();
   await type(page, "mfu", "0.47");
@@ -147,7 +148,7 @@ const ODD = [
   ["v=1&gpu=", [/GPU/], "100"],
   ["v=9&rate=20", [/from a newer version: 9/], "20"],
   ["v=1&rate=4&rate=20", [/“rate” is given more than once\. The last one counts: “20”/], "20"],
-  ["v=1&in=lognormal(1,2,3&rate=20", [/“lognormal\(1,2,3” .*For “Prompt”.* Still using 1024/], "20"],
+  ["v=1&in=lognormal(1,2,3&rate=20", [/“lognormal\(1,2,3” .*For “Prompt”.* Still using 1,024/], "20"],
   ["v=1&seed=-1&rate=20", [/Seed -1: Least we simulate is 0\. Using 0/], "20"],
   ["v=1&sched.max_num_seqs=1.5&rate=20", [/Max sequences.* whole number\. Using 2/], "20"],
   [

@@ -22,7 +22,7 @@ async function useIt(page) {
   await page.locator(".picker-search").fill("h200");
   await page.keyboard.press("Enter");
   await page.locator(".ledger-button").click();
-  await page.locator(".knee .panel-actions button").click();
+  await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
   await page.locator("button[aria-label^='Theme: ']").click();
   await settled(page);
 }

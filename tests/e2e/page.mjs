@@ -76,7 +76,7 @@ export function control(page, id) {
   return {
     group,
     slider: group.locator("input[type=range]"),
-    field: group.locator("input[type=text]"),
+    field: group.locator("input[type=text], textarea"),
     message: group.locator(".control-message"),
   };
 }

@@ -7,6 +7,7 @@ use web_sys::Element;
 use crate::{
     browser,
     dom::{El, el, in_body},
+    keys::{self, KeySheet},
     shell::{side_panel, toast, top_bar, with_notice_line},
     state::{Sheet, State, View},
     strings,
@@ -44,9 +45,10 @@ pub(crate) fn app() {
     provide_context(ThemeState::new());
     state.simulate();
     url_state::follow(state);
-    listen_to_keys(state);
+    let keys = KeySheet::new();
+    keys::listen(state, &keys);
 
-    in_body([skip_link(), page(state, layout), toast(), announcer()]);
+    in_body([skip_link(), page(state, layout), keys.el(), toast(), announcer()]);
 }
 
 /// For those who come by keyboard.
@@ -106,30 +108,4 @@ fn follow_scrolling(main: &El) -> Signal<bool> {
     });
     window_event_listener(ev::scroll, move |_| on_scroll());
     condensed.into()
-}
-
-/// Undo, redo, and Escape for a run or an open drawer.
-fn listen_to_keys(state: State) {
-    window_event_listener(ev::keydown, move |event| {
-        let types = browser::input_of(&event).is_some_and(|input| input.type_() == "text");
-        let command = event.ctrl_key() || event.meta_key();
-        match event.key().as_str() {
-            "z" | "Z" if command && !types => {
-                event.prevent_default();
-                state.step(!event.shift_key());
-            }
-            "y" if command && !types => {
-                event.prevent_default();
-                state.step(false);
-            }
-            "Escape" if !event.default_prevented() => {
-                if state.sheet.get_untracked() == Sheet::Peek {
-                    state.stop();
-                } else {
-                    state.sheet.set(Sheet::Peek);
-                }
-            }
-            _ => {}
-        }
-    });
 }

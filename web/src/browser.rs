@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
-use web_sys::{Element, Event, HtmlElement, HtmlInputElement, Performance, PointerEvent, Storage};
+use web_sys::{
+    Element, Event, HtmlElement, HtmlInputElement, HtmlTextAreaElement, Performance, PointerEvent,
+    Storage,
+};
 
 /// Milliseconds since the page was opened.
 pub(crate) fn now_ms() -> f64 {
@@ -108,6 +111,14 @@ pub(crate) fn focus(element: &Element) {
 /// The input that an event came from.
 pub(crate) fn input_of(event: &Event) -> Option<HtmlInputElement> {
     event.target()?.dyn_into().ok()
+}
+
+/// What is in the field that an event came from.
+pub(crate) fn typed(event: &Event) -> Option<String> {
+    match input_of(event) {
+        Some(input) => Some(input.value()),
+        None => Some(event.target()?.dyn_into::<HtmlTextAreaElement>().ok()?.value()),
+    }
 }
 
 /// Lets the element under a pointer hear of it wherever it goes.

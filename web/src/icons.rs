@@ -17,6 +17,8 @@ pub(crate) enum Icon {
     Warning,
     Cross,
     Settings,
+    Close,
+    Keys,
 }
 
 impl Icon {
@@ -39,6 +41,10 @@ impl Icon {
             Self::Tick => "m3.5 8.5 3 3 6-7",
             Self::Warning => "M8 2.8 14 13H2zM8 6.6v3M8 11.2v.1",
             Self::Cross => "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M6 6l4 4M10 6l-4 4",
+            Self::Keys => {
+                "M1.8 4h12.4v8H1.8zM4.4 6.6h.1M6.8 6.6h.1M9.2 6.6h.1M11.6 6.6h.1M4.8 9.4h6.4"
+            }
+            Self::Close => "m4.5 4.5 7 7M11.5 4.5l-7 7",
             Self::Settings => {
                 "M2.5 4.5h6M12 4.5h1.5M2.5 11.5h1.5M7.5 11.5h6M10.2 2.8a1.7 1.7 0 1 0 0 3.4 1.7 1.7 0 \
                  0 0 0-3.4M5.8 9.8a1.7 1.7 0 1 0 0 3.4 1.7 1.7 0 0 0 0-3.4"

@@ -16,6 +16,7 @@ mod controls;
 mod dom;
 mod fatal;
 mod icons;
+mod keys;
 mod memo;
 mod names;
 mod settings;

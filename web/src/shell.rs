@@ -11,6 +11,7 @@ use crate::{
     browser,
     dom::{El, el},
     icons::{Icon, mark},
+    keys,
     memo::effect,
     state::{Sheet, State, View},
     strings,
@@ -51,6 +52,7 @@ pub(crate) fn top_bar() -> El {
             .attr("aria-label", strings::COPY_LINK)
             .on(ev::click, move |_| copy_link(state))
             .child([Icon::Link.el(), el("span").class("bar-label").text(strings::COPY_LINK)]),
+        key_button(),
         theme_button(),
     ])
 }
@@ -84,6 +86,14 @@ fn quiet_button(name: &str, icon: Icon) -> El {
     button("button button-quiet").attr("aria-label", name).attr("title", name).child(icon.el())
 }
 
+/// Opens the list of keys; a phone has none.
+fn key_button() -> El {
+    quiet_button(strings::KEYS, Icon::Keys)
+        .class("button button-quiet key-button")
+        .attr("aria-haspopup", "dialog")
+        .on(ev::click, |_| keys::open())
+}
+
 fn drawer_button(state: State) -> El {
     let toggle = move |_| {
         state.sheet.update(|sheet| {
@@ -98,7 +108,8 @@ fn drawer_button(state: State) -> El {
         .child(Icon::Settings.el())
 }
 
-fn copy_link(state: State) {
+/// Copies the link to the scenario and says so.
+pub(crate) fn copy_link(state: State) {
     let link = url_state::link_to(state.view.get_untracked(), &state.scenario.get_untracked());
     let characters = link.chars().count();
     browser::copy(&link, move |worked| {
@@ -287,15 +298,17 @@ fn notice_line(state: State, shown: RwSignal<bool>) -> El {
         let line = |notice: &Notice| el("li").text(&strings::notice(notice));
         state.notices.with(|notices| notices.iter().map(line).collect::<Vec<El>>())
     };
+    let show = button("button-text")
+        .truth_of("aria-expanded", move || shown.get())
+        .on(ev::click, move |_| shown.update(|shown| *shown = !*shown))
+        .text_of(move || if shown.get() { strings::HIDE } else { strings::SHOW });
+    let dismiss = button("button-text")
+        .on(ev::click, move |_| state.notices.set(Vec::new()))
+        .text(strings::DISMISS);
     el("div").class("notice").attr("role", "status").child([
         el("p").text_of(move || strings::notices(state.notices.with(Vec::len))),
-        button("button-text")
-            .truth_of("aria-expanded", move || shown.get())
-            .on(ev::click, move |_| shown.update(|shown| *shown = !*shown))
-            .text_of(move || if shown.get() { strings::HIDE } else { strings::SHOW }),
-        button("button-text")
-            .on(ev::click, move |_| state.notices.set(Vec::new()))
-            .text(strings::DISMISS),
+        // The two stay together on whichever line there is room.
+        el("div").class("notice-actions").child([show, dismiss]),
         el("ul").flag_of("hidden", move || !shown.get()).region(lines),
     ])
 }

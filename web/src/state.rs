@@ -102,6 +102,8 @@ pub(crate) struct State {
     pub(crate) last_control: RwSignal<&'static str>,
     /// How far the phone's sheet is open, or the drawer.
     pub(crate) sheet: RwSignal<Sheet>,
+    /// Whether the knee is shown as a table.
+    pub(crate) knee_as_table: RwSignal<bool>,
     client: StoredValue<Option<Client>, LocalStorage>,
     asked: StoredValue<LastAsked>,
     /// When the proof was asked for.
@@ -175,6 +177,7 @@ impl State {
             steps: RwSignal::new(Steps::new(first)),
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
+            knee_as_table: RwSignal::new(false),
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
             proof_began_ms: StoredValue::new(0.0),
@@ -336,9 +339,15 @@ impl State {
         }
     }
 
-    /// Undoes or does again one settled change.
+    /// Undoes or does again one change. One that has not come to rest yet is a step of its own, so
+    /// that it is what is undone.
     pub(crate) fn step(self, back: bool) {
-        let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
+        let now = self.scenario.get_untracked();
+        let step = |steps: &mut Steps| {
+            steps.settle(&now);
+            steps.step(back)
+        };
+        let scenario = self.steps.try_update(step).flatten();
         if let Some(scenario) = scenario {
             self.scenario.set(scenario);
         }

@@ -1,7 +1,7 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
-use quantity::{NARROW_SPACE, count, duration, number, share, whole_percent};
+use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
 use scenario::{Scenario, field};
 
 pub(crate) const NAME: &str = "Headroom";
@@ -19,7 +19,7 @@ pub(crate) const DETAILS_COPIED: &str = "Details copied.";
 pub(crate) const TABLE_COPIED: &str = "Table copied.";
 pub(crate) const ALL_SETTINGS: &str = "All settings";
 pub(crate) const FEWER_SETTINGS: &str = "Done";
-pub(crate) const SETTINGS_COUNT: &str = "10 shown, 3 groups";
+pub(crate) const SETTINGS_COUNT: &str = "10 shown, 5 groups";
 pub(crate) const RESIZE_SETTINGS: &str = "Show more or fewer settings";
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const HIDE: &str = "Hide";
@@ -31,24 +31,159 @@ pub(crate) const REVIVED: &str =
 pub(crate) const ARRIVALS: &str = "Arrivals";
 pub(crate) const ENGINE: &str = "Engine";
 pub(crate) const ACCURACY: &str = "Accuracy";
+pub(crate) const LENGTHS: &str = "Lengths";
+pub(crate) const MIX: &str = "Mix of requests";
+pub(crate) const AUTO: &str = "Auto";
 pub(crate) const PATTERN: &str = "Pattern";
-pub(crate) const RULES: &str = "Scheduling rules";
-pub(crate) const RULES_REFERENCE: &str = "Reference";
-pub(crate) const RULES_VLLM: &str = "vLLM 0.33";
 pub(crate) const PATTERN_POISSON: &str = "Poisson";
 pub(crate) const PATTERN_BURSTY: &str = "Bursty";
 pub(crate) const PATTERN_EVEN: &str = "Even";
+pub(crate) const PATTERN_ON_OFF: &str = "On/off";
 pub(crate) const BURSTINESS: &str = "Burstiness";
 pub(crate) const BURSTINESS_HELP: &str =
     "Shape of the gamma-distributed gaps: 1 is Poisson, below 1 arrivals come in bursts.";
+pub(crate) const BURST: &str = "Burst";
+pub(crate) const BURST_HELP: &str = "Mean length of a burst.";
+pub(crate) const LULL: &str = "Lull";
+pub(crate) const LULL_HELP: &str = "Mean length of a lull between bursts.";
+pub(crate) const LULL_SHARE: &str = "Rate in a lull";
+pub(crate) const LULL_SHARE_HELP: &str =
+    "The rate in a lull as a share of that in a burst; their mean is the request rate.";
+
+pub(crate) const PROFILE: &str = "Rate over time";
+pub(crate) const PROFILE_CONSTANT: &str = "Constant";
+pub(crate) const PROFILE_STEP: &str = "Step";
+pub(crate) const PROFILE_RAMP: &str = "Ramp";
+pub(crate) const PROFILE_SPIKE: &str = "Spike";
+pub(crate) const PROFILE_DAILY: &str = "Daily curve";
+pub(crate) const PROFILE_HOURS: &str = "Day by hours";
+pub(crate) const PROFILE_POINTS: &str = "Points";
+pub(crate) const PROFILE_FACTOR: &str = "Times the rate";
+pub(crate) const PROFILE_FACTOR_HELP: &str =
+    "What the request rate is multiplied with once it has changed.";
+pub(crate) const PROFILE_AT: &str = "Begins after";
+pub(crate) const PROFILE_AT_HELP: &str = "When the rate begins to change.";
+pub(crate) const PROFILE_TO: &str = "Ends after";
+pub(crate) const PROFILE_TO_HELP: &str = "When the ramp is at its end.";
+pub(crate) const PROFILE_LENGTH: &str = "Lasts";
+pub(crate) const PROFILE_LENGTH_HELP: &str = "How long the spike lasts.";
+pub(crate) const TROUGH: &str = "Quietest hour";
+pub(crate) const TROUGH_HELP: &str = "The quietest hour as a share of the busiest.";
+pub(crate) const PEAK_HOUR: &str = "Busiest hour";
+pub(crate) const PEAK_HOUR_HELP: &str = "Hour of the day at which the rate is highest, 0 to 23.";
+pub(crate) const POINTS: &str = "Time and factor of each point";
+pub(crate) const POINTS_HELP: &str =
+    "Times and factors of the rate, such as 0s:1, 10min:2; every:1h makes them repeat.";
+pub(crate) const HOURS: &str = "Factor at each hour from midnight";
+pub(crate) const HOURS_HELP: &str = "24 factors of the rate, the first at midnight.";
+
 pub(crate) const PROMPT_LENGTHS: &str = "Prompt lengths";
 pub(crate) const ANSWER_LENGTHS: &str = "Answer lengths";
 pub(crate) const FIXED: &str = "Fixed";
+pub(crate) const UNIFORM: &str = "Uniform";
 pub(crate) const LOGNORMAL: &str = "Lognormal";
-pub(crate) const PROMPT_SPREAD: &str = "Prompt spread";
-pub(crate) const ANSWER_SPREAD: &str = "Answer spread";
+pub(crate) const QUANTILES: &str = "Quantiles";
+pub(crate) const QUANTILES_HELP: &str =
+    "Percentiles and their lengths in tokens, from 0, the shortest, to 100, the longest.";
+pub(crate) const SPREAD: &str = "Spread";
 pub(crate) const SPREAD_HELP: &str =
     "Sigma of the lognormal lengths around their median: 0 is none, 1 is what chats show.";
+pub(crate) const SHORTEST: &str = "Shortest";
+pub(crate) const SHORTEST_HELP: &str = "No request is shorter.";
+pub(crate) const LONGEST: &str = "Longest";
+pub(crate) const LONGEST_HELP: &str = "No request is longer.";
+
+pub(crate) const MIX_HELP: &str = "Classes differ from the requests set above in what you fill in; \
+     what they leave over is as set above.";
+pub(crate) const ADD_CLASS: &str = "Add a class";
+pub(crate) const REMOVE: &str = "Remove";
+pub(crate) const CLASS_NAME: &str = "Name";
+pub(crate) const CLASS_NAME_HELP: &str = "Up to 24 small letters, digits, - and _.";
+pub(crate) const CLASS_SHARE: &str = "Share, %";
+pub(crate) const CLASS_SHARE_HELP: &str = "Per cent of all requests that are of this class.";
+pub(crate) const CLASS_PROMPT: &str = "Prompt";
+pub(crate) const CLASS_ANSWER: &str = "Answer";
+pub(crate) const CLASS_LENGTH_HELP: &str =
+    "Tokens, such as 4000, uniform(100,900) or lognormal(512,0.9); empty for as set above.";
+pub(crate) const CLASS_TTFT_HELP: &str =
+    "Longest time to first token of this class, such as 2s; empty for as set above.";
+pub(crate) const CLASS_TPOT_HELP: &str =
+    "Longest mean gap between tokens of this class, such as 60ms; empty for as set above.";
+pub(crate) const CLASS_PRIORITY: &str = "Priority";
+pub(crate) const PRIORITY_HELP: &str = "Lower goes first, under rules that have priorities.";
+
+pub(crate) const BATCHING: &str = "Batching";
+pub(crate) const RULES_REFERENCE: &str = "Reference";
+pub(crate) const RULES_VLLM: &str = "vLLM 0.33";
+pub(crate) const RULES_VLLM_OLD: &str = "vLLM 0.11";
+pub(crate) const RULES_STATIC: &str = "Static";
+pub(crate) const RULES_DYNAMIC: &str = "Dynamic";
+pub(crate) const RULES_SEQUENTIAL: &str = "Sequential";
+pub(crate) const DELAY: &str = "Longest wait";
+pub(crate) const DELAY_HELP: &str = "How long the oldest request waits for a batch to fill.";
+
+/// What scheduling rules do, by their value in the choice.
+pub(crate) fn rules_note(rules: &str) -> &'static str {
+    match rules {
+        "vllm-0.33" => "Continuous batching by vLLM’s V1 scheduler: paged memory, preemption.",
+        "vllm-0.11" => "vLLM’s V1 scheduler as it was up to release 0.11.",
+        "static" => "Whole batches, each served until its longest answer is done.",
+        "dynamic" => "Whole batches that wait for company, up to a limit.",
+        "sequential" => "One request at a time.",
+        _ => "Continuous batching; memory is reserved for the whole answer.",
+    }
+}
+
+/// “80 % of requests are as set above.”
+pub(crate) fn class_total(taken_percent: f64) -> String {
+    let percent = |value: f64| with_unit(&number(value), "%");
+    if taken_percent > 100.0 + 1e-6 {
+        format!(
+            "The shares add up to {}. Make them {} or less.",
+            percent(taken_percent),
+            percent(100.0)
+        )
+    } else if taken_percent > 100.0 - 1e-6 {
+        "Every request is of one of these classes.".to_owned()
+    } else {
+        format!("The other {} of requests are as set above.", percent(100.0 - taken_percent))
+    }
+}
+
+/// “Class chat”.
+pub(crate) fn class_named(name: &str) -> String {
+    format!("Class {name}")
+}
+
+/// “Remove class chat”.
+pub(crate) fn remove_class(name: &str) -> String {
+    format!("{REMOVE} class {name}")
+}
+
+/// Two classes cannot have one name.
+pub(crate) fn class_exists(new: &str, now: &str) -> String {
+    format!("There is a class “{new}” already. Choose another name. Still using {now}.")
+}
+
+/// What is no name.
+pub(crate) fn class_name_refused(text: &str, now: &str) -> String {
+    let short: String = text.trim().chars().take(40).collect();
+    format!(
+        "“{short}” is no name for a class. Use up to 24 small letters, digits, - and _, but not \
+         “rest”. Still using {now}."
+    )
+}
+
+/// What is no number: the value, the field, an example, and what is in force.
+pub(crate) fn refused_number(problem: &str, label: &str, example: &str, now: &str) -> String {
+    format!("{problem}. For “{label}” give for example {example}. Still using {now}.")
+}
+
+/// “Give KV cache back to the catalogue”.
+pub(crate) fn back_to_catalogue(label: &str) -> String {
+    format!("{AUTO}: give {label} back to {CATALOGUE}")
+}
+
 pub(crate) const SEARCH_MODELS: &str = "Search models";
 pub(crate) const SEARCH_GPUS: &str = "Search GPUs";
 pub(crate) const FITS: &str = "fits";
@@ -63,14 +198,8 @@ pub(crate) const BANDWIDTH: &str = "Bandwidth";
 pub(crate) const IN_USE_AT_PEAK: &str = "in use at its peak";
 pub(crate) const PUBLISHED_FORMULA: &str = "Published formula";
 pub(crate) const NOT_CALIBRATED: &str = "not calibrated";
-pub(crate) const STABLE: &str = "Stable";
-pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STOPPED: &str = "Stopped";
-pub(crate) const WITHHELD: &str = "P99 withheld";
-pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
-pub(crate) const NO_ROOM: &str = "No room";
-pub(crate) const OUT_OF_REACH: &str = "Out of reach";
 pub(crate) const UNKNOWN: &str = "–";
 pub(crate) const RUNNING_LINE: &str = "closed form; Esc stops the run";
 pub(crate) const CANCELLED_LINE: &str = "closed form only";
@@ -83,11 +212,54 @@ pub(crate) const RESTARTING: &str = "A fresh worker starts by itself after 0.4\u
 pub(crate) const STOPPED_TWICE: &str = "Stopped twice in a minute, so it waits for you.";
 pub(crate) const SMALLEST_CHANGES: &str = "Smallest changes that work";
 pub(crate) const APPLY: &str = "Apply";
-pub(crate) const RUN_LONGER: &str = "run 4 times longer";
 
 pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
 pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
 pub(crate) const TABLE: &str = "Table";
+pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
+pub(crate) const PICTURE: &str = "PNG";
+pub(crate) const PICTURE_TITLE: &str = "Save the chart as a PNG picture";
+pub(crate) const REMARKS: &str = "About this traffic";
+pub(crate) const KEYS: &str = "Keys";
+pub(crate) const CLOSE: &str = "Close";
+pub(crate) const LETTERS_ON: &str = "Single letters work while no field has the focus";
+/// Keys and what they do, in groups.
+pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "Everywhere",
+        &[
+            ("?", "this list"),
+            ("R", "run again"),
+            ("T", "the chart as a table, and back"),
+            ("L", "copy the link"),
+            ("Esc", "stop a run, close what is open"),
+            ("Ctrl Z, Ctrl Shift Z", "undo, redo a setting"),
+        ],
+    ),
+    (
+        "On a slider",
+        &[
+            ("← →", "a small step; with Shift a larger one"),
+            ("Page ↑ Page ↓", "a large step"),
+            ("Home, End", "least, most"),
+            ("Delete", "as it was at first"),
+        ],
+    ),
+    (
+        "On the chart",
+        &[
+            ("← →", "next point; with Shift five points"),
+            ("Home, End", "first, last point"),
+            ("Esc", "back to the planned load"),
+        ],
+    ),
+];
+
+/// Whether the chart's picture could be made.
+pub(crate) fn saved(worked: bool) -> &'static str {
+    if worked { "Saved as knee.png." } else { "The browser gave no canvas for the picture." }
+}
+
 pub(crate) const COPY_TABLE: &str = "Copy";
 pub(crate) const ONE_GPU: &str = "one GPU";
 pub(crate) const TTFT: &str = "TTFT";
@@ -192,70 +364,14 @@ pub(crate) fn no_numbers(reason: &str, change: Option<&str>) -> String {
     format!("No numbers to trace: {reason} {}", way_out(change))
 }
 
-/// “H100 GPUs for 100 req/s”, with the place where it breaks if there is no room for one line.
-pub(crate) fn headline(gpu: &str, gpus: f64, rate: &str) -> String {
-    let noun = if gpus == 1.0 { "GPU" } else { "GPUs" };
-    format!("{gpu} {noun}\nfor {rate}")
-}
-
-/// “H100 for 90 req/s”, with the place where it breaks if there is no room for one line.
-pub(crate) fn headline_close(gpu: &str, rate: &str) -> String {
-    format!("{gpu}\nfor {rate}")
-}
-
-/// What the headroom costs, where there is little room.
-pub(crate) fn qualifier_short(headroom: f64, with: u64, without: u64) -> String {
-    if headroom <= 0.0 || with == without {
-        with_headroom(headroom)
-    } else {
-        format!("with {} headroom; {} without", share(headroom), count(without))
-    }
-}
-
-/// What the headroom costs.
-pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: f64) -> String {
-    if headroom <= 0.0 {
-        format!("no headroom: {} is the most they carry", quantity::rate(carried))
-    } else if with == without {
-        format!("with {} headroom; no fewer would do", share(headroom))
-    } else {
-        format!("with {} headroom; {} would do without", share(headroom), count(without))
-    }
-}
-
-/// “with 25 % headroom”.
-pub(crate) fn with_headroom(headroom: f64) -> String {
-    if headroom <= 0.0 {
-        "no headroom".to_owned()
-    } else {
-        format!("with {} headroom", share(headroom))
-    }
-}
-
-/// The arithmetic of a close call, up to the two ways out.
-pub(crate) fn close_call(
-    rate: f64,
-    headroom: f64,
-    (few, many): (u64, u64),
-    (low, high): (f64, f64),
-) -> String {
-    let asked = rate * (1.0 + headroom);
-    let factor =
-        if headroom <= 0.0 { String::new() } else { format!(" × {}", number(1.0 + headroom)) };
-    format!(
-        "{}{factor} needs {} from each of {} GPUs. One GPU holds {} to {}. Take {}, or ",
-        number(rate),
-        quantity::rate(asked / few as f64),
-        count(few),
-        number(low),
-        number(high),
-        count(many),
-    )
-}
-
-/// “P99 TTFT, target 1 s”, and “P99 TTFT” where there is little room.
-pub(crate) fn p99_with_target(name: &str, target_s: f64) -> (String, String) {
-    (format!("P99 {name}, target {}", duration(target_s)), format!("P99 {name}"))
+/// “P99 TTFT, target 1 s”, and “P99 TTFT” where there is little room; without a target it is over
+/// classes that have their own.
+pub(crate) fn p99_with_target(name: &str, target_s: Option<f64>) -> (String, String) {
+    let long = match target_s {
+        Some(target_s) => format!("P99 {name}, target {}", duration(target_s)),
+        None => format!("P99 {name}, all classes"),
+    };
+    (long, format!("P99 {name}"))
 }
 
 /// “55 % of step time”, and “55 % of time” where there is little room.
@@ -286,6 +402,8 @@ pub(crate) fn gpus(low: u64, high: u64) -> String {
     let noun = if high == 1 { "GPU" } else { "GPUs" };
     if low == high {
         format!("{} {noun}", count(high))
+    } else if high == u64::MAX {
+        format!("{} or more GPUs", count(low))
     } else if high >= 100 {
         format!("{}–{} {noun}", count(low), count(high))
     } else {
@@ -309,45 +427,6 @@ pub(crate) fn runs_of(runs: u32) -> String {
 pub(crate) fn percent_done(done: u32, total: u32) -> String {
     let share = if total == 0 { 0.0 } else { f64::from(done) / f64::from(total) };
     whole_percent(if share > 1.0 { 1.0 } else { share })
-}
-
-/// Why the model is too large.
-pub(crate) fn does_not_fit(model: &str, gpu: &str, weights: f64, available: f64) -> String {
-    format!(
-        "{model} has {} of weights. One {gpu} leaves {} for weights and KV cache.",
-        quantity::memory(weights),
-        quantity::memory(available),
-    )
-}
-
-/// Why no request can run.
-pub(crate) fn no_room(capacity: u64, needed: u64) -> String {
-    format!(
-        "The weights fit. What is left holds {} tokens of KV cache; one request needs {}.",
-        count(capacity),
-        count(needed),
-    )
-}
-
-/// Why the target is below the floor.
-pub(crate) fn out_of_reach(ttft: (f64, f64), tpot: (f64, f64)) -> String {
-    let (ttft_floor, ttft_target) = ttft;
-    let (tpot_floor, tpot_target) = tpot;
-    if ttft_floor > ttft_target {
-        format!(
-            "At no load is TTFT under {}: a lone request’s prefill alone takes {}.",
-            duration(ttft_target),
-            duration(ttft_floor),
-        )
-    } else if tpot_floor > tpot_target {
-        format!(
-            "At no load is TPOT under {}: a lone request gets a token every {}.",
-            duration(tpot_target),
-            duration(tpot_floor),
-        )
-    } else {
-        "No rate that was simulated meets the target for the share of requests asked.".to_owned()
-    }
 }
 
 /// Why there is nothing new.
@@ -496,15 +575,35 @@ pub(crate) fn nothing_found(query: &str) -> String {
     format!("Nothing in the catalogue is called “{query}”.")
 }
 
-/// A length with its spread, for the row of a folded group.
-pub(crate) fn arrivals_summary(pattern: &str, has_spread: bool) -> String {
-    let lengths = if has_spread { "lengths vary" } else { "fixed lengths" };
-    format!("{pattern}, {lengths}")
+/// “Poisson”, or “Bursty, spike”.
+pub(crate) fn arrivals_summary(pattern: &str, profile: Option<&str>) -> String {
+    match profile {
+        Some(profile) => format!("{pattern}, {}", profile.to_ascii_lowercase()),
+        None => pattern.to_owned(),
+    }
 }
 
-/// “8,192 tokens, 256 at once”.
-pub(crate) fn engine_summary(budget: u64, sequences: u64) -> String {
-    format!("{} tokens, {} at once", count(budget), count(sequences))
+/// “Fixed”, or “Lognormal, fixed”.
+pub(crate) fn lengths_summary(prompts: &str, answers: &str) -> String {
+    if prompts == answers {
+        prompts.to_owned()
+    } else {
+        format!("{prompts}, {}", answers.to_ascii_lowercase())
+    }
+}
+
+/// “one class”, “chat, rag”, “5 classes”.
+pub(crate) fn mix_summary(names: &[&str]) -> String {
+    match names {
+        [] => "all alike".to_owned(),
+        [_, _, _, ..] => format!("{} classes", count(names.len() as u64)),
+        few => few.join(", "),
+    }
+}
+
+/// “Reference, 256 at once”.
+pub(crate) fn engine_summary(rules: &str, sequences: u64) -> String {
+    format!("{rules}, {} at once", count(sequences))
 }
 
 /// “8 runs, not calibrated”.

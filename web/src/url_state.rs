@@ -78,7 +78,7 @@ impl Steps {
 
     /// Takes a settled scenario; what had been undone is gone. One that the stack already stands at
     /// changes nothing, which is how an undo comes back here.
-    fn settle(&mut self, scenario: &Scenario) {
+    pub(crate) fn settle(&mut self, scenario: &Scenario) {
         if self.current() != Some(scenario) {
             self.scenarios.truncate(self.at + 1);
             self.scenarios.push(scenario.clone());

@@ -1,6 +1,10 @@
 //! What may be typed.
 
-use std::{fmt::Write as _, num::NonZeroUsize, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
@@ -162,6 +166,7 @@ Examples:
   headroom simulate rate=100 --gpus 6
   headroom simulate rate=12 'profile=spike(30s,20s,3)' sim.requests=1500
   headroom simulate rate=15 'arrivals=onoff(20s,60s,0.1)'
+  headroom simulate rate=100 --replicas 5 --requests 8640000      a day, on five replicas
   headroom simulate --trace day.csv --requests-out outcomes.csv
   headroom simulate --trace day.csv --trace-speed 2 --exact --json
   headroom simulate --trace azure.csv.gz --trace-rate 2 rate=10     replayed at five times the speed")]
@@ -192,6 +197,14 @@ pub(crate) struct SimulateArgs {
     /// How many GPUs share the rate evenly; one of them is simulated.
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "trace")]
     pub(crate) gpus: NonZeroUsize,
+    /// How many replicas get the requests in turn (round robin); all of them are simulated.
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "gpus")]
+    pub(crate) replicas: NonZeroUsize,
+    /// How many requests to send, in place of sim.requests.
+    #[arg(long, value_name = "N", conflicts_with = "trace")]
+    pub(crate) requests: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
     /// Write one CSV row per request.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) requests_out: Option<PathBuf>,

@@ -82,7 +82,7 @@ pub(crate) struct Kind {
 
 /// The kinds of request of a set-up, in the order of its classes.
 pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
-    let RequestSource::Mixed(mix) = &setup.workload.source else {
+    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
         return vec![Kind { share: 1.0, slo: setup.slo, fluid: fluid_of(setup) }];
     };
     // One class has all requests: no rounding may take some of them.
@@ -106,10 +106,11 @@ pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
 
 /// The rate that the set-up asks for, at its peak; a replay has none of its own.
 pub(crate) fn asked_rate(setup: &Setup) -> f64 {
-    match &setup.workload.source {
-        RequestSource::Generated { rate_per_s, .. } => *rate_per_s,
-        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s * mix.arrivals.profile.peak_factor(),
-        RequestSource::Replay { .. } => 0.0,
+    match setup.workload.source.whole() {
+        RequestSource::Mixed(mix) => {
+            setup.workload.source.rate_per_s().unwrap_or(0.0) * mix.arrivals.profile.peak_factor()
+        }
+        _ => setup.workload.source.rate_per_s().unwrap_or(0.0),
     }
 }
 

@@ -1,8 +1,6 @@
 //! One run of a question, and how jobs are put to the simulator.
 
-use std::sync::Arc;
-
-use sim_core::{Keep, Progress, RequestSource, Run, Setup, SetupError, Simulation, random};
+use sim_core::{Keep, Progress, Run, Setup, SetupError, Simulation, random};
 
 /// An independent run.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,11 +32,7 @@ impl Job {
 /// `base` at another rate and replication. A replay is given at the speed that makes 1 req/s.
 pub(crate) fn job_at(base: &Setup, rate_per_s: f64, replication: u32) -> Job {
     let mut setup = base.clone();
-    match &mut setup.workload.source {
-        RequestSource::Generated { rate_per_s: rate, .. } => *rate = rate_per_s,
-        RequestSource::Mixed(mix) => Arc::make_mut(mix).arrivals.rate_per_s = rate_per_s,
-        RequestSource::Replay { speed, .. } => *speed *= rate_per_s,
-    }
+    setup.workload.source.set_rate(rate_per_s);
     setup.seed = seed_of(base.seed, replication);
     Job { setup }
 }

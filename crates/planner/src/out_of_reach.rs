@@ -57,10 +57,10 @@ fn remedies_of(kind: &Kind, class: Option<&String>) -> Vec<Remedy> {
         ("tpot", kind.fluid.lone_decode_s(), kind.slo.tpot_s, "an idle engine’s step"),
     ] {
         if floor_s * EASE > target_s {
-            let target_ms = two_digits_up(floor_s * EASE * 1e3);
+            let target_us = two_digits_up((floor_s * EASE * 1e6).ceil() as u64);
             remedies.push(Remedy {
                 key: format!("{prefix}{key}"),
-                value: format!("{target_ms}ms"),
+                value: milliseconds(target_us),
                 effect: format!("25 % above {what}"),
             });
         }
@@ -68,15 +68,24 @@ fn remedies_of(kind: &Kind, class: Option<&String>) -> Vec<Remedy> {
     remedies
 }
 
-/// Round up to two significant digits; values from 0.01 on.
-fn two_digits_up(value: f64) -> f64 {
-    let mut unit = 0.001;
-    while value >= unit * 100.0 {
-        unit *= 10.0;
+/// Round up to two significant digits.
+fn two_digits_up(value: u64) -> u64 {
+    let mut unit: u64 = 1;
+    while value / unit >= 100 {
+        unit *= 10;
     }
-    let units = greater(1.0, (value / unit * (1.0 - 1e-12)).ceil());
-    // Through text, so that 0.07 is not 0.07000000000000001.
-    format!("{:.3}", units * unit).parse().unwrap_or(value)
+    value.div_ceil(unit) * unit
+}
+
+/// Microseconds as a link writes milliseconds. In whole numbers: this is all that the worker ever
+/// writes of numbers with a fraction, and the tables for them are a tenth of what it would weigh.
+fn milliseconds(us: u64) -> String {
+    let (whole, thousandths) = (us / 1_000, us % 1_000);
+    if thousandths == 0 {
+        return format!("{whole}ms");
+    }
+    let digits = format!("{thousandths:03}");
+    format!("{whole}.{}ms", digits.trim_end_matches('0'))
 }
 
 #[cfg(test)]
@@ -85,10 +94,17 @@ mod tests {
 
     #[test]
     fn suggestions_are_round_and_never_below() {
-        for (value, expected) in
-            [(51.2, 52.0), (5.05, 5.1), (0.071, 0.071), (412.3, 420.0), (0.9, 0.9)]
-        {
-            assert_eq!(two_digits_up(value), expected);
+        for (us, expected) in [
+            (51_200, "52ms"),
+            (5_050, "5.1ms"),
+            (71, "0.071ms"),
+            (412_300, "420ms"),
+            (900, "0.9ms"),
+            (1, "0.001ms"),
+            (99_001, "100ms"),
+        ] {
+            assert_eq!(milliseconds(two_digits_up(us)), expected);
         }
+        assert!(two_digits_up(u64::MAX / 2) >= u64::MAX / 2);
     }
 }

@@ -75,7 +75,7 @@ fn the_quick_answer_is_the_first_round_of_the_full_one() {
 #[test]
 fn a_target_below_the_floor_is_out_of_reach_and_the_remedies_work() {
     let answer = plan(&[("ttft", "20ms"), ("tpot", "4ms")]);
-    let Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies } = answer.verdict else {
+    let Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies, .. } = answer.verdict else {
         panic!("{:?}", answer.verdict)
     };
     assert!((ttft_floor_s - 0.032).abs() < 0.001);
@@ -110,6 +110,51 @@ fn the_closed_form_is_near_the_simulation() {
     assert!(closed.curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
 }
 
+/// A capacity is a rate: where the rate changes over time, it is that of a steady load.
+#[test]
+fn a_changing_rate_is_planned_for_at_its_peak() {
+    let few = [("sim.requests", "300"), ("sim.replications", "2")];
+    let steady = plan(&[&few[..], &[("rate", "45")]].concat());
+    for profile in ["step(60s,3)", "points(0s:1,10min:3,20min:0.5)", "daily(0.1)"] {
+        let rate = if profile.starts_with("daily") { "45" } else { "15" };
+        let answer = plan(&[&few[..], &[("rate", rate), ("profile", profile)]].concat());
+        assert_eq!(answer, steady, "{profile}");
+    }
+    let mut spike = Scenario::preset();
+    spike.set("rate", "15").expect("a rate");
+    spike.set("profile", "spike(1min,1min,3)").expect("a profile");
+    let closed = closed_form(&spike.resolve().expect("it resolves"));
+    spike.set("profile", "constant").expect("a profile");
+    spike.set("rate", "45").expect("a rate");
+    assert_eq!(closed, closed_form(&spike.resolve().expect("it resolves")));
+}
+
+/// The closed form judges a class by its own target, as the simulation does.
+#[test]
+fn a_class_that_may_wait_raises_the_capacity_in_both() {
+    let few = [("ttft", "200ms"), ("share", "95"), ("sim.replications", "2")];
+    let mut capacities = Vec::new();
+    for class in ["share:50", "share:50,ttft:60s,tpot:1s"] {
+        let mut scenario = Scenario::preset();
+        for (key, value) in few.iter().chain(&[("class.slow", class)]) {
+            scenario.set(key, value).expect("a valid setting");
+        }
+        let resolved = scenario.resolve().expect("it resolves");
+        let simulated = plan(&[&few[..], &[("class.slow", class)]].concat());
+        let simulated = simulated.capacity_per_s.expect("a capacity").value;
+        capacities.push((closed_form(&resolved).capacity_per_s, simulated));
+    }
+    // Half the requests in time are not 95 %: the patient half helps only itself.
+    assert_eq!(capacities[0].0, capacities[1].0);
+    assert!(capacities[1].1 > capacities[0].1, "{capacities:?}");
+    // Only a share that the patient half fills is met in the closed form.
+    let mut lenient = Scenario::preset();
+    for (key, value) in [("ttft", "1ms"), ("share", "50"), ("class.slow", "share:50,ttft:60s")] {
+        lenient.set(key, value).expect("a valid setting");
+    }
+    assert!(closed_form(&lenient.resolve().expect("it resolves")).capacity_per_s > 0.0);
+}
+
 #[test]
 fn odd_workloads_are_answered() {
     for set in [
@@ -120,6 +165,10 @@ fn odd_workloads_are_answered() {
         &[("sched.max_num_batched_tokens", "128")],
         &[("step.kind", "affine"), ("step.fixed_s", "0.02"), ("step.per_item_s", "0.0005")],
         &[("sim.requests", "1")],
+        &[("arrivals", "onoff(1s,9s,0)"), ("sim.requests", "500")],
+        &[("class.a", "share:0.01%,in:100000"), ("class.b", "share:99.99")],
+        &[("in", "quantiles(0:0,50:900,100:9000)"), ("class.a", "share:30,out:uniform(1,900)")],
+        &[("step.kind", "queue-model"), ("profile", "ramp(0s,1min,2)")],
         &[("ttft", "60s"), ("tpot", "500ms")],
     ] {
         let mut few = set.to_vec();

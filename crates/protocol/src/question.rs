@@ -10,6 +10,7 @@ use sim_core::{
 };
 
 /// Requests that a scenario can ask for: all drawn from distributions.
+#[allow(clippy::large_enum_variant, reason = "there is one in a question, which is boxed")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Traffic {
     /// One kind of request at a steady rate.
@@ -28,7 +29,7 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// `None` for a recording.
+    /// `None` for a recording, and for a share of a stream: a page asks about whole ones.
     fn of(source: &RequestSource) -> Option<Self> {
         match source {
             RequestSource::Generated { process, rate_per_s, input, output } => Some(Self::Plain {
@@ -38,7 +39,7 @@ impl Traffic {
                 output: *output,
             }),
             RequestSource::Mixed(mix) => Some(Self::Mixed(Arc::clone(mix))),
-            RequestSource::Replay { .. } => None,
+            RequestSource::Replay { .. } | RequestSource::Dealt(_) => None,
         }
     }
 

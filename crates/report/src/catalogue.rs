@@ -44,7 +44,7 @@ fn model_table(models: &[&Model]) -> String {
             memory(model.weight_bytes.value),
             memory(model.kv_bytes_per_token()),
             quantity::tokens(model.context_tokens.value),
-            format!("{}, {}", model.name, model.precision),
+            name(model),
         ]
     };
     table::ragged(&HEADER, &models.iter().map(row).collect::<Vec<_>>())
@@ -62,6 +62,14 @@ fn gpu_table(gpus: &[&Gpu]) -> String {
         ]
     };
     table::ragged(&HEADER, &gpus.iter().map(row).collect::<Vec<_>>())
+}
+
+/// The name with its precision, which some names have already.
+fn name(model: &Model) -> String {
+    if model.name.ends_with(&model.precision) {
+        return model.name.clone();
+    }
+    format!("{}, {}", model.name, model.precision)
 }
 
 /// Each document once, in the order of its first figure.
@@ -82,7 +90,7 @@ fn sources<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
 }
 
 fn model_details(model: &Model) -> String {
-    let head = format!("{}: {}, {}, by {}", model.slug, model.name, model.precision, model.maker);
+    let head = format!("{}: {}, by {}", model.slug, name(model), model.maker);
     details(&head, model.names().skip(1), &model.figures())
 }
 

@@ -52,9 +52,10 @@ pub fn sweep_json(points: &[LoadPoint], scenario: &Scenario) -> String {
     }))
 }
 
-/// What happened in one run; every request where the run kept them and `with_requests` asks.
+/// What happened in one run, or in all `replicas` together, as
+/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and `with_requests` asks.
 #[must_use]
-pub fn run_json(run: &Run, scenario: &Scenario, with_requests: bool) -> String {
+pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bool) -> String {
     let requests = run.requests.as_deref().filter(|_| with_requests).map(|requests| {
         let row = |r: &sim_core::RequestRecord| {
             json!({
@@ -73,6 +74,7 @@ pub fn run_json(run: &Run, scenario: &Scenario, with_requests: bool) -> String {
         "kind": "run",
         "scenario": settings(scenario),
         "link": scenario.to_link(),
+        "replicas": replicas,
         "offered": run.offered,
         "completed": run.completed,
         "rejected": run.rejected,

@@ -17,12 +17,24 @@ pub fn knee_data(
 ) -> KneeData {
     KneeData {
         points: answer.knee.iter().map(point).collect(),
-        closed_form,
-        ttft_target_s: scenario.slo.ttft_s,
-        tpot_target_s: scenario.slo.tpot_s,
         capacity_per_s: answer.capacity_per_s.map(interval),
         planned_rate_per_s: answer.planned.map(|planned| planned.rate_per_s),
         ceiling_per_s: answer.ceiling_per_s.map(|ceiling| ceiling.value),
+        ..knee_frame(scenario, closed_form)
+    }
+}
+
+/// What the knee chart draws before anything is measured: the targets and the closed form.
+#[must_use]
+pub fn knee_frame(scenario: &Scenario, closed_form: Vec<(f64, f64)>) -> KneeData {
+    KneeData {
+        points: Vec::new(),
+        closed_form,
+        ttft_target_s: scenario.slo.ttft_s,
+        tpot_target_s: scenario.slo.tpot_s,
+        capacity_per_s: None,
+        planned_rate_per_s: None,
+        ceiling_per_s: None,
         server: words::ONE_GPU.to_owned(),
     }
 }

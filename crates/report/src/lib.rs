@@ -29,7 +29,7 @@ mod words;
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
-pub use knee::{knee_csv, knee_data, knee_table};
+pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
     plateau_name, queue_name, queue_words, setting_name, truth_figures, truth_title,
@@ -38,4 +38,5 @@ pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
 pub use requests::requests_csv;
 pub use run_text::run_text;
-pub use telling::{Status, Telling, plan_text, tell};
+pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};
+pub use words::{RUN_LONGER, with_headroom};

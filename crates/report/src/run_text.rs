@@ -8,7 +8,7 @@ use crate::{table, words};
 
 /// What happened in a run of a scenario, for a terminal. A recording has no classes.
 #[must_use]
-pub fn run_text(run: &Run, scenario: &Scenario, is_recording: bool) -> String {
+pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: bool) -> String {
     let has_classes = !scenario.classes.is_empty() && !is_recording;
     let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
     if run.rejected > 0 {
@@ -21,8 +21,11 @@ pub fn run_text(run: &Run, scenario: &Scenario, is_recording: bool) -> String {
         run.output_tokens_per_s(),
     ));
     lines.push(words::run_share(run.slo_met, run.offered));
+    if replicas > 1 {
+        lines.push(words::run_replicas(replicas));
+    }
     lines.push(words::run_load(
-        run.mean_running(),
+        run.mean_running() / replicas as f64,
         run.peak_running,
         run.peak_kv_tokens,
         run.bounds.kv_capacity_tokens,

@@ -43,17 +43,61 @@ pub struct Telling {
     pub headline: String,
     /// What it holds for: “with 25 % headroom; 5 would do without”. Empty where there is none.
     pub line: String,
+    /// The same where there is little room.
+    pub line_short: String,
     /// Whole sentences, the most important first.
     pub sentences: Vec<String>,
+    /// Of a close call: its arithmetic and the first way out. The other one, [`crate::RUN_LONGER`],
+    /// ends the sentence.
+    pub close_call: Option<String>,
     /// Smallest changes that work, where there is no number.
     pub changes: Vec<Remedy>,
+}
+
+impl Telling {
+    /// For a scenario that is mistaken rather than impossible: why there is no number.
+    #[must_use]
+    pub fn without_number(reason: &str) -> Self {
+        no_answer(words::NO_ANSWER, reason.to_owned(), &[])
+    }
+
+    /// The headline with the place where it breaks if there is no room for one line.
+    #[must_use]
+    pub fn broken_headline(&self) -> String {
+        broken(&self.headline)
+    }
+}
+
+/// What a number of GPUs counts before there is an answer, with the place where it breaks.
+#[must_use]
+pub fn expected_headline(gpus: u64, scenario: &Scenario) -> String {
+    broken(&words::headline(&names::gpu(&scenario.gpu), gpus, scenario.peak_rate_per_s()))
+}
+
+/// Headlines end in what the GPUs are for.
+fn broken(headline: &str) -> String {
+    match headline.rsplit_once(" for ") {
+        Some((what, load)) => [what, "\nfor ", load].concat(),
+        None => headline.to_owned(),
+    }
 }
 
 /// Put an answer in words.
 #[must_use]
 pub fn tell(answer: &PlanAnswer, scenario: &Scenario) -> Telling {
+    told(answer, scenario, true)
+}
+
+/// Put an answer from the first of several runs in words: how sure it is, is not known yet, so that
+/// it is no close call.
+#[must_use]
+pub fn tell_so_far(answer: &PlanAnswer, scenario: &Scenario) -> Telling {
+    told(answer, scenario, false)
+}
+
+fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling {
     match &answer.verdict {
-        Verdict::Sized(fleet) => sized(answer, fleet, scenario),
+        Verdict::Sized(fleet) => sized(answer, fleet, scenario, is_complete),
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
             let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
             let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
@@ -90,7 +134,12 @@ pub fn plan_text(telling: &Telling) -> String {
     lines.join("\n") + "\n"
 }
 
-fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling {
+fn sized(
+    answer: &PlanAnswer,
+    fleet: &FleetSize,
+    scenario: &Scenario,
+    is_complete: bool,
+) -> Telling {
     let gpu = names::gpu(&scenario.gpu);
     let FleetSize { with_headroom: gpus, without_headroom, carried_per_s, .. } = *fleet;
     let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
@@ -99,11 +148,10 @@ fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling
         let each = carried_per_s / gpus as f64;
         Estimate { value: each, low: each, high: each }
     });
-    let is_close = low != high;
+    let is_close = low != high && is_complete;
+    let close_call = is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity));
     let mut sentences = Vec::new();
-    if is_close {
-        sentences.push(words::close_call(asked, headroom, (low, high), &capacity));
-    }
+    sentences.extend(close_call.as_ref().map(|text| format!("{text} {}.", words::RUN_LONGER)));
     sentences.push(words::sustains(&capacity, gpus, carried_per_s));
     sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus));
     sentences.extend(traffic::peak(answer, scenario));
@@ -135,9 +183,28 @@ fn sized(answer: &PlanAnswer, fleet: &FleetSize, scenario: &Scenario) -> Telling
         } else {
             words::qualifier(headroom, gpus, without_headroom, carried_per_s)
         },
+        line_short: if is_close {
+            words::with_headroom(headroom)
+        } else {
+            words::qualifier_short(headroom, gpus, without_headroom)
+        },
         sentences,
+        close_call,
         changes: Vec::new(),
     }
+}
+
+/// What has to be known of traffic that is more than one kind of request at a steady rate; nothing
+/// for other traffic.
+#[must_use]
+pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
+    let bursts = |capacity: Estimate| traffic::few_bursts(answer, scenario, capacity.value);
+    let all = [
+        traffic::peak(answer, scenario),
+        traffic::classes(scenario),
+        answer.capacity_per_s.and_then(bursts),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
@@ -165,7 +232,7 @@ fn out_of_reach(
     class: Option<&str>,
     (ttft_floor_s, tpot_floor_s): (f64, f64),
 ) -> String {
-    let slo = traffic::target(scenario, class);
+    let slo = scenario.target(class);
     let sentence = if ttft_floor_s > slo.ttft_s {
         words::ttft_out_of_reach(slo.ttft_s, ttft_floor_s)
     } else if tpot_floor_s > slo.tpot_s {
@@ -182,7 +249,9 @@ fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {
         hero: word.to_owned(),
         headline: String::new(),
         line: String::new(),
+        line_short: String::new(),
         sentences: vec![sentence],
+        close_call: None,
         changes: changes.to_vec(),
     }
 }

@@ -1,7 +1,7 @@
 //! What is said of traffic that is more than one kind of request at a steady rate.
 
 use planner::PlanAnswer;
-use scenario::{ClassSpec, REST, Scenario};
+use scenario::{REST, Scenario};
 use sim_core::Slo;
 
 use crate::words;
@@ -30,7 +30,7 @@ pub(crate) fn classes(scenario: &Scenario) -> Option<String> {
     let mut kinds: Vec<String> = scenario
         .classes
         .iter()
-        .map(|class| named(&class.name, class.share, target_of(scenario, class)))
+        .map(|class| named(&class.name, class.share, scenario.target(Some(&class.name))))
         .collect();
     if left > ROUNDING {
         kinds.push(named(REST, left, scenario.slo));
@@ -49,18 +49,4 @@ pub(crate) fn few_bursts(
     let seen = answer.requests as f64 / capacity_per_s / cycle_s;
     let wanted = ENOUGH_BURSTS * cycle_s * capacity_per_s;
     (seen < ENOUGH_BURSTS).then(|| words::few_bursts(answer.requests, seen, wanted))
-}
-
-/// The target of a class, or of all requests.
-pub(crate) fn target(scenario: &Scenario, class: Option<&str>) -> Slo {
-    let found = scenario.classes.iter().find(|spec| Some(spec.name.as_str()) == class);
-    found.map_or(scenario.slo, |class| target_of(scenario, class))
-}
-
-fn target_of(scenario: &Scenario, class: &ClassSpec) -> Slo {
-    Slo {
-        ttft_s: class.ttft_s.unwrap_or(scenario.slo.ttft_s),
-        tpot_s: class.tpot_s.unwrap_or(scenario.slo.tpot_s),
-        share: scenario.slo.share,
-    }
 }

@@ -1,4 +1,5 @@
-//! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere.
+//! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere. The
+//! page, the command line and the files say the same.
 
 use planner::Estimate;
 use quantity::{count, counted, duration, number, range, rate, share, with_interval, with_unit};
@@ -12,6 +13,8 @@ pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
 pub(crate) const ONE_GPU: &str = "one GPU";
+/// What makes intervals half as wide.
+pub const RUN_LONGER: &str = "run 4 times longer";
 pub(crate) const WITHHELD_NOTE: &str = "Withheld: at such a rate the queue grows for as long as the load lasts, so a latency would only tell how long we watched.";
 pub(crate) const FINITE_RUN: &str =
     "This is what happened in one finite run, warm-up included; it is no promise.";
@@ -40,14 +43,24 @@ pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried_per_s: f
     if headroom <= 0.0 {
         format!("no headroom: {} is the most they carry", rate(carried_per_s))
     } else if with == without {
-        format!("with {} headroom; no fewer would do without", share(headroom))
+        format!("with {} headroom; no fewer would do", share(headroom))
     } else {
         format!("with {} headroom; {} would do without", share(headroom), count(without))
     }
 }
 
+/// “with 25 % headroom; 5 without”, where there is little room.
+pub(crate) fn qualifier_short(headroom: f64, with: u64, without: u64) -> String {
+    if headroom <= 0.0 || with == without {
+        with_headroom(headroom)
+    } else {
+        format!("with {} headroom; {} without", share(headroom), count(without))
+    }
+}
+
 /// “with 25 % headroom”.
-pub(crate) fn with_headroom(headroom: f64) -> String {
+#[must_use]
+pub fn with_headroom(headroom: f64) -> String {
     if headroom <= 0.0 {
         "no headroom".to_owned()
     } else {
@@ -135,12 +148,15 @@ pub(crate) fn of_class(class: &str, sentence: &str) -> String {
 
 /// That a rate which changes over time is planned for at its peak.
 pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
+    let product = if factor == 1.0 {
+        String::new()
+    } else {
+        format!(" ({} × {})", number(factor), rate(rate_per_s))
+    };
     format!(
-        "The rate changes over time: this is sized for its peak, {} ({} × {}), as if it stayed \
+        "The rate changes over time: this is sized for its peak, {}{product}, as if it stayed \
          there; what a GPU sustains is measured at a steady rate.",
-        rate(peak_per_s),
-        number(factor),
-        rate(rate_per_s)
+        rate(peak_per_s)
     )
 }
 
@@ -186,7 +202,7 @@ pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u6
     )
 }
 
-/// The arithmetic of a close call and the two ways out.
+/// The arithmetic of a close call and the first way out; the other one, [`RUN_LONGER`], follows.
 pub(crate) fn close_call(
     asked_per_s: f64,
     headroom: f64,
@@ -203,9 +219,9 @@ pub(crate) fn close_call(
         range(capacity.low, capacity.high)
     );
     if many == u64::MAX {
-        return format!("{need} Run 4 times longer: sim.requests says how long.");
+        return format!("{need} To narrow that,");
     }
-    format!("{need} Take {}, or run 4 times longer.", count(many))
+    format!("{need} Take {}, or", count(many))
 }
 
 /// Why the model is too large.
@@ -304,6 +320,11 @@ pub(crate) fn run_share(met: u64, offered: u64) -> String {
     let part = if offered == 0 { 0.0 } else { met as f64 / offered as f64 };
     let noun = if offered == 1 { "request" } else { "requests" };
     format!("{} {noun} met the target: {}.", quantity::count_of(met, offered), share(part))
+}
+
+/// “5 replicas got the requests in turn. Of one of them:”
+pub(crate) fn run_replicas(replicas: u64) -> String {
+    format!("{} replicas got the requests in turn. On one of them:", count(replicas))
 }
 
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”

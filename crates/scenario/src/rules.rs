@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{
     Rules,
-    engine::{ServiceNoise, VllmRules, vllm::Version},
+    engine::{
+        ServiceNoise, VllmRules,
+        vllm::{Policy, Version},
+    },
 };
 
 use crate::{notice::quoted, range::Taken};
@@ -41,6 +44,7 @@ impl SchedRules {
             Self::Vllm { old } => Rules::VllmV1(VllmRules {
                 version: if old { Version::V0_11 } else { Version::V0_33 },
                 asynchronous: false,
+                policy: Policy::Fcfs,
             }),
             Self::Static | Self::Sequential => whole(0.0),
             Self::Dynamic { max_delay_s } => whole(max_delay_s),

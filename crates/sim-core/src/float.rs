@@ -2,12 +2,14 @@
 
 /// The lesser of two numbers; `a` when they are equal or when either is NaN.
 #[must_use]
+#[inline]
 pub fn lesser(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
 /// The greater of two numbers; `a` when they are equal or when either is NaN.
 #[must_use]
+#[inline]
 pub fn greater(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }

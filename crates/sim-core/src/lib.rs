@@ -1,4 +1,4 @@
-//! The model of the world: workload, step time, one engine, measures, theory.
+//! The model of the world: workload, step time, one engine, a fleet, measures, theory.
 //!
 //! A [`Setup`] holds plain numbers in SI units: seconds, bytes, tokens, FLOP. [`simulate`] turns it
 //! into a [`Run`]: what happened, with the bookkeeping that proves it. The same `Setup` gives the
@@ -13,6 +13,7 @@
 //! This crate has no I/O, clock, environment, thread or global state, and never panics on input.
 
 pub mod engine;
+pub mod fleet;
 pub mod float;
 pub mod measure;
 pub mod quantile;
@@ -22,7 +23,9 @@ pub mod step_time;
 pub mod theory;
 pub mod workload;
 
-pub use engine::{Keep, Progress, Rules, Simulation, simulate, simulate_by_oracle};
+#[cfg(any(test, feature = "oracle"))]
+pub use engine::simulate_by_oracle;
+pub use engine::{Keep, Progress, Rules, Simulation, simulate};
 pub use measure::{Distribution, Outcome, Precision, RequestRecord, Run};
 pub use setup::{EngineSpec, Setup, SetupError, Slo};
 pub use step_time::{StepShape, StepTimeSpec};

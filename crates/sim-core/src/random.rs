@@ -7,6 +7,8 @@
 
 use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 
+use crate::float::from_count;
+
 /// What a stream of random numbers is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -61,16 +63,19 @@ impl Stream {
     }
 
     /// Uniform in (0, 1], with 53 bits.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
-        ((self.generator.next_u64() >> 11) + 1) as f64 * (1.0 / (1_u64 << 53) as f64)
+        from_count((self.generator.next_u64() >> 11) + 1) * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Exponential with mean 1, by inversion.
+    #[inline]
     pub fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
 
     /// Standard normal, by Marsaglia's polar method.
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare_normal.take() {
             return spare;

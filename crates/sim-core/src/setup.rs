@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    engine::Rules,
-    step_time::StepTimeSpec,
-    workload::{RequestSource, Workload},
-};
+use crate::{engine::Rules, step_time::StepTimeSpec, workload::Workload};
 
 /// Everything one run depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,13 +85,7 @@ impl Setup {
     /// Tokens of the largest request that can come, prompt and output together.
     #[must_use]
     pub fn largest_request_tokens(&self) -> u64 {
-        match &self.workload.source {
-            RequestSource::Generated { input, output, .. } => {
-                input.longest_tokens() + output.longest_tokens()
-            }
-            RequestSource::Mixed(mix) => mix.largest_tokens(),
-            RequestSource::Replay { trace, .. } => trace.largest_request_tokens(),
-        }
+        self.workload.source.largest_request_tokens()
     }
 }
 
@@ -122,7 +112,7 @@ impl Slo {
     /// Whether a request with these latencies meets both targets.
     #[must_use]
     pub fn is_met(&self, ttft_s: f64, tpot_s: f64) -> bool {
-        ttft_s <= self.ttft_s && tpot_s <= self.tpot_s
+        (ttft_s <= self.ttft_s) & (tpot_s <= self.tpot_s)
     }
 
     pub(crate) fn check(&self) -> Result<(), SetupError> {

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
     StepTimeSpec, Workload,
-    engine::{VllmRules, vllm::Version},
+    engine::{
+        VllmRules,
+        vllm::{Policy, Version},
+    },
     simulate, simulate_by_oracle,
     theory::IterationModel,
     workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths},
@@ -49,7 +52,11 @@ fn two_classes(rules: Rules) -> Setup {
 #[test]
 fn each_request_is_judged_by_the_target_of_its_class() {
     let keep = Keep { precision: Precision::Bounded, requests: true };
-    let vllm = Rules::VllmV1(VllmRules { version: Version::V0_33, asynchronous: false });
+    let vllm = Rules::VllmV1(VllmRules {
+        version: Version::V0_33,
+        asynchronous: false,
+        policy: Policy::Fcfs,
+    });
     let batches =
         Rules::WholeBatches { max_delay_s: 0.0, noise: sim_core::engine::ServiceNoise::None };
     for rules in [Rules::Reference, vllm, batches] {

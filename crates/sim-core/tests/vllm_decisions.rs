@@ -4,8 +4,82 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 use sim_core::engine::vllm::{
-    Completion, Content, Decision, Policy, Request, RequestId, Scheduler, Version, VllmSpec,
+    Completion, Content, CountedScheduler, Decision, Policy, Refusal, Request, RequestId,
+    Scheduler, Version, VllmSpec,
 };
+
+/// What the obvious scheduler and the counting one have in common.
+trait Decides {
+    fn start(spec: VllmSpec, requests: &[Request]) -> Self;
+    fn add(&mut self, request: &Request) -> Result<RequestId, Refusal>;
+    fn has_requests(&self) -> bool;
+    fn schedule(&mut self) -> Decision;
+    fn complete(&mut self, decision: &Decision) -> Completion;
+    fn running(&self) -> Vec<RequestId>;
+    fn waiting(&self) -> Vec<RequestId>;
+    fn free_blocks(&self) -> u64;
+    fn computed_tokens(&self, id: RequestId) -> u64;
+}
+
+impl Decides for Scheduler {
+    fn start(spec: VllmSpec, _: &[Request]) -> Self {
+        Self::new(spec).unwrap_or_else(|error| panic!("{error}"))
+    }
+    fn add(&mut self, request: &Request) -> Result<RequestId, Refusal> {
+        self.add(request)
+    }
+    fn has_requests(&self) -> bool {
+        self.has_requests()
+    }
+    fn schedule(&mut self) -> Decision {
+        self.schedule()
+    }
+    fn complete(&mut self, decision: &Decision) -> Completion {
+        self.complete(decision)
+    }
+    fn running(&self) -> Vec<RequestId> {
+        self.running().to_vec()
+    }
+    fn waiting(&self) -> Vec<RequestId> {
+        self.waiting()
+    }
+    fn free_blocks(&self) -> u64 {
+        self.free_blocks()
+    }
+    fn computed_tokens(&self, id: RequestId) -> u64 {
+        self.computed_tokens(id)
+    }
+}
+
+impl Decides for CountedScheduler {
+    fn start(spec: VllmSpec, requests: &[Request]) -> Self {
+        Self::new(spec, requests).unwrap_or_else(|error| panic!("{error}"))
+    }
+    fn add(&mut self, request: &Request) -> Result<RequestId, Refusal> {
+        self.add(request)
+    }
+    fn has_requests(&self) -> bool {
+        self.has_requests()
+    }
+    fn schedule(&mut self) -> Decision {
+        self.schedule()
+    }
+    fn complete(&mut self, _: &Decision) -> Completion {
+        self.complete()
+    }
+    fn running(&self) -> Vec<RequestId> {
+        self.running()
+    }
+    fn waiting(&self) -> Vec<RequestId> {
+        self.waiting()
+    }
+    fn free_blocks(&self) -> u64 {
+        self.free_blocks()
+    }
+    fn computed_tokens(&self, id: RequestId) -> u64 {
+        self.computed_tokens(id)
+    }
+}
 
 #[derive(Deserialize)]
 struct Traces {
@@ -90,20 +164,42 @@ fn spec(config: &Config) -> VllmSpec {
     }
 }
 
+fn request(arrival: u64, asked: &Asked) -> Request {
+    let content = match (asked.prefix_group, asked.prefix_len) {
+        (Some(group), Some(tokens)) => Content::SharedPrefix { group, tokens },
+        _ => Content::Unique,
+    };
+    Request {
+        prompt_tokens: asked.prompt_len,
+        output_tokens: asked.max_tokens,
+        priority: asked.priority,
+        arrival,
+        content,
+    }
+}
+
 /// Replays a scenario; steps in flight come back when there are as many as may be, or when there is
 /// nothing to compose.
-struct Replay<'a> {
-    scheduler: Scheduler,
+struct Replay<'a, S> {
+    scheduler: S,
+    depth: u64,
+    requests: Vec<Request>,
     names: Vec<&'a str>,
     in_flight: VecDeque<(usize, Decision)>,
     record: Vec<Recorded>,
 }
 
-impl<'a> Replay<'a> {
+impl<'a, S: Decides> Replay<'a, S> {
     fn run(scenario: &'a Scenario) -> Vec<Recorded> {
         let spec = spec(&scenario.config);
+        let mut asked: Vec<&Asked> = scenario.requests.iter().collect();
+        asked.sort_by_key(|asked| asked.arrival_step);
+        let requests: Vec<_> =
+            (0..).zip(&asked).map(|(index, asked)| request(index, asked)).collect();
         let mut replay = Self {
-            scheduler: Scheduler::new(spec).unwrap_or_else(|error| panic!("{error}")),
+            scheduler: S::start(spec, &requests),
+            depth: spec.steps_in_flight,
+            requests,
             names: Vec::new(),
             in_flight: VecDeque::new(),
             record: Vec::new(),
@@ -124,18 +220,8 @@ impl<'a> Replay<'a> {
     }
 
     fn add(&mut self, asked: &'a Asked) {
-        let content = match (asked.prefix_group, asked.prefix_len) {
-            (Some(group), Some(tokens)) => Content::SharedPrefix { group, tokens },
-            _ => Content::Unique,
-        };
-        let request = Request {
-            prompt_tokens: asked.prompt_len,
-            output_tokens: asked.max_tokens,
-            priority: asked.priority,
-            arrival: self.names.len() as u64,
-            content,
-        };
-        let id = self.scheduler.add(&request).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let request = &self.requests[self.names.len()];
+        let id = self.scheduler.add(request).unwrap_or_else(|refusal| panic!("{refusal}"));
         assert_eq!(id.index(), self.names.len());
         self.names.push(&asked.id);
     }
@@ -145,7 +231,7 @@ impl<'a> Replay<'a> {
         self.record.push(self.describe(step, &decision));
         if !decision.is_empty() {
             self.in_flight.push_back((self.record.len() - 1, decision));
-            if (self.in_flight.len() as u64) < self.scheduler.spec().steps_in_flight {
+            if (self.in_flight.len() as u64) < self.depth {
                 return;
             }
         }
@@ -170,7 +256,7 @@ impl<'a> Replay<'a> {
             new: self.names_of(&decision.new),
             resumed: self.names_of(&decision.resumed),
             preempted: self.names_of(&decision.preempted),
-            running: self.names_of(self.scheduler.running()),
+            running: self.names_of(&self.scheduler.running()),
             waiting: self.names_of(&self.scheduler.waiting()),
             free_blocks: self.scheduler.free_blocks(),
             computed_after: scheduled
@@ -192,11 +278,11 @@ impl<'a> Replay<'a> {
 }
 
 /// Replays every scenario of a file and compares every step.
-fn replay_all(text: &str, scenarios: usize) {
+fn replay_all<S: Decides>(text: &str, scenarios: usize) {
     let traces: Traces = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(traces.scenarios.len(), scenarios);
     for (name, scenario) in &traces.scenarios {
-        let ours = Replay::run(scenario);
+        let ours = Replay::<S>::run(scenario);
         for (ours, theirs) in ours.iter().zip(&scenario.steps) {
             assert_eq!(ours, theirs, "{name}");
         }
@@ -204,13 +290,26 @@ fn replay_all(text: &str, scenarios: usize) {
     }
 }
 
+const TRACES: &str = include_str!("../../../tests/golden/vllm/traces.json");
+/// Random requests in tiny pools: preemption under every combination of rules.
+const FUZZ: &str = include_str!("../../../tests/golden/vllm/fuzz.json");
+
 #[test]
 fn every_step_of_every_trace_is_decided_alike() {
-    replay_all(include_str!("../../../tests/golden/vllm/traces.json"), 19);
+    replay_all::<Scheduler>(TRACES, 19);
 }
 
-/// Random requests in tiny pools: preemption under every combination of rules.
 #[test]
 fn every_step_of_random_scenarios_is_decided_alike() {
-    replay_all(include_str!("../../../tests/golden/vllm/fuzz.json"), 24);
+    replay_all::<Scheduler>(FUZZ, 24);
+}
+
+#[test]
+fn the_counting_engine_decides_every_step_of_every_trace_alike() {
+    replay_all::<CountedScheduler>(TRACES, 19);
+}
+
+#[test]
+fn the_counting_engine_decides_every_step_of_random_scenarios_alike() {
+    replay_all::<CountedScheduler>(FUZZ, 24);
 }

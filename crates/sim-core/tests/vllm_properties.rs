@@ -7,8 +7,8 @@ use sim_core::{
     EngineSpec, Keep, Precision, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace, TraceRow,
     Workload,
     engine::vllm::{
-        Content, Decision, Policy, Refusal, Request, Scheduler, Version, VllmRun, VllmSetup,
-        VllmSpec, simulate_vllm, simulate_vllm_by_oracle,
+        Content, Decision, Policy, Refusal, Request, Scheduler, Standings, Version, VllmRun,
+        VllmSetup, VllmSpec, simulate_vllm, simulate_vllm_by_oracle,
     },
     simulate_by_oracle,
 };
@@ -222,7 +222,7 @@ proptest! {
     fn every_run_proves_its_truths(
         spec in specs(), workload in workloads(), step_time in step_times(),
     ) {
-        let setup = VllmSetup { workload, vllm: spec, step_time, slo: SLO, seed: 0 };
+        let setup = VllmSetup { workload, vllm: spec, standings: Standings::Same, step_time, slo: SLO, seed: 0 };
         let run = simulate_vllm_by_oracle(&setup, KEEP_ALL)
             .map_err(|error| TestCaseError::fail(error.to_string()))?
             .run;
@@ -254,7 +254,7 @@ proptest! {
         let theirs = simulate_by_oracle(&reference, KEEP_ALL)
             .map_err(|error| TestCaseError::fail(error.to_string()))?;
         let ours = simulate_vllm_by_oracle(
-            &VllmSetup { workload, vllm, step_time, slo: SLO, seed: 0 },
+            &VllmSetup { workload, vllm, standings: Standings::Same, step_time, slo: SLO, seed: 0 },
             KEEP_ALL,
         )
         .map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -266,72 +266,8 @@ proptest! {
     }
 }
 
-/// Settings that the fast engine covers.
-fn countable_specs() -> impl Strategy<Value = VllmSpec> {
-    (specs(), 0_u64..300).prop_map(|(spec, extra)| VllmSpec {
-        policy: Policy::Fcfs,
-        prefix_caching: false,
-        steps_in_flight: 1,
-        long_prefill_token_threshold: 0,
-        prefill_schedule_interval: 1,
-        max_num_batched_tokens: if spec.chunked_prefill {
-            spec.max_num_seqs + extra
-        } else {
-            spec.max_num_batched_tokens + spec.max_num_seqs
-        },
-        ..spec
-    })
-}
-
 fn close(a: f64, b: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * (1e-3 + a.abs())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
-
-    /// The fast engine decides as the scheduler does, and its times agree.
-    #[test]
-    fn the_fast_engine_agrees(
-        vllm in countable_specs(), workload in workloads(), step_time in step_times(),
-    ) {
-        prop_assert!(vllm.is_countable());
-        let setup = VllmSetup { workload, vllm, step_time, slo: SLO, seed: 0 };
-        let fail = |error: sim_core::SetupError| TestCaseError::fail(error.to_string());
-        let slow = simulate_vllm_by_oracle(&setup, KEEP_ALL).map_err(fail)?;
-        let fast = simulate_vllm(&setup, KEEP_ALL).map_err(fail)?;
-        prop_assert_eq!(fast.run.verify(), Ok(()));
-        prop_assert_eq!(fast.counts, slow.counts);
-        let (fast, slow) = (fast.run, slow.run);
-        for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {
-            prop_assert_eq!(f.outcome, s.outcome);
-            prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
-            prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
-        }
-        prop_assert_eq!(fast.steps, slow.steps);
-        prop_assert_eq!(
-            (fast.offered, fast.completed, fast.rejected, fast.in_flight),
-            (slow.offered, slow.completed, slow.rejected, slow.in_flight)
-        );
-        prop_assert_eq!(fast.peak_running, slow.peak_running);
-        prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
-        prop_assert_eq!(fast.itl.count(), slow.itl.count());
-        prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
-        for percent in [0.0, 50.0, 99.0, 100.0] {
-            let pairs = [
-                (&fast.ttft, &slow.ttft),
-                (&fast.tpot, &slow.tpot),
-                (&fast.itl, &slow.itl),
-                (&fast.queue_wait, &slow.queue_wait),
-            ];
-            for (f, s) in pairs {
-                match (f.percentile(percent), s.percentile(percent)) {
-                    (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
-                    (f, s) => prop_assert_eq!(f, s),
-                }
-            }
-        }
-    }
 }
 
 /// Five requests that fit as prompts and not with their outputs: three lose their blocks. Their
@@ -347,6 +283,7 @@ fn a_preempted_request_keeps_its_first_token_and_pays_in_a_gap() {
             steps_in_flight: 1,
             ..VllmSpec::of_version(Version::V0_33, 21, 8192)
         },
+        standings: Standings::Same,
         step_time: StepTimeSpec::Affine { fixed_s: 0.01, per_item_s: 0.0 },
         slo: SLO,
         seed: 0,

@@ -13,6 +13,7 @@ mod bench;
 mod build;
 mod hash;
 mod html;
+mod instructions;
 mod parity;
 mod process;
 mod serve;

@@ -3,7 +3,7 @@
 use crate::process::{cargo, run as run_process};
 use crate::serve::Site;
 use crate::workspace::{Workspace, entries};
-use crate::{build, parity, setup, size};
+use crate::{build, instructions, parity, setup, size};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
@@ -41,6 +41,11 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage { name: "clippy-wasm", what: "nor in page and worker", run: clippy_wasm },
     Stage { name: "doc", what: "the documentation builds, its links resolve", run: doc },
     Stage { name: "native", what: "unit, property and integration tests", run: native },
+    Stage {
+        name: "instructions",
+        what: "a simulated request costs no more than its budget",
+        run: instructions::run,
+    },
     Stage {
         name: "parity",
         what: "the same bits natively, in Node and Chromium",

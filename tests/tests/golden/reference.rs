@@ -154,7 +154,7 @@ pub(crate) fn with_rate(mut setup: Setup, rate: f64) -> Setup {
     match &mut setup.workload.source {
         RequestSource::Replay { speed, .. } => *speed = rate,
         RequestSource::Generated { rate_per_s, .. } => *rate_per_s = rate,
-        RequestSource::Mixed(_) => panic!("no reference has a mix"),
+        RequestSource::Mixed(_) | RequestSource::Dealt(_) => panic!("no reference has a mix"),
     }
     setup
 }

@@ -1,39 +1,45 @@
 //! What was typed into a field while it is not, or not quite, what is in force.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
-use scenario::{Notice, NoticeKind};
+use scenario::{Notice, NoticeKind, Scenario};
 
 use crate::{
+    dom::{El, Nodes, el},
     memo::{memo, on_change},
-    settings::Dial,
     state::State,
 };
+
+/// Tells the text in force.
+pub(crate) type Read = Box<dyn Fn(&Scenario) -> String + Send + Sync>;
+/// Takes in what a person typed.
+pub(crate) type Take =
+    Arc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Send + Sync>;
 
 /// The typed text and what was said about it. Both go when the value changes by other means.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     state: State,
-    dial: &'static Dial,
-    /// The value in force.
-    pub(crate) value: Memo<Option<f64>>,
+    /// Id of the control that it belongs to.
+    control: &'static str,
+    take: StoredValue<Take>,
     in_force: Memo<String>,
     draft: RwSignal<Option<String>>,
     /// The line beneath; empty while there is nothing to say.
-    pub(crate) message: RwSignal<String>,
+    message: RwSignal<String>,
     /// Whether what was typed was refused rather than moved.
     pub(crate) is_refused: RwSignal<bool>,
 }
 
 impl Entry {
-    /// For one dial.
-    pub(crate) fn new(state: State, dial: &'static Dial) -> Self {
-        let value = memo(move |_| state.current.with(|scenario| dial.value(scenario)));
-        let in_force =
-            memo(move |_| state.current.with(|scenario| dial.text(scenario)).unwrap_or_default());
+    /// For one field.
+    pub(crate) fn new(state: State, control: &'static str, read: Read, take: Take) -> Self {
+        let in_force = memo(move |_| state.current.with(|scenario| read(scenario)));
         let entry = Self {
             state,
-            dial,
-            value,
+            control,
+            take: StoredValue::new(take),
             in_force,
             draft: RwSignal::new(None),
             message: RwSignal::new(String::new()),
@@ -60,12 +66,17 @@ impl Entry {
         self.draft.set(Some(text));
     }
 
+    /// What a person typed and did not yet finish.
+    pub(crate) fn typed(self) -> Option<String> {
+        self.draft.get_untracked()
+    }
+
     /// A person is done typing.
     pub(crate) fn commit(self) {
         let Some(text) = self.draft.get_untracked() else { return };
-        self.state.last_control.set(self.dial.id);
+        self.state.last_control.set(self.control);
         let mut scenario = self.state.scenario.get_untracked();
-        match self.dial.type_in(&mut scenario, &text) {
+        match self.taken(&mut scenario, &text) {
             Ok(notices) if notices.is_empty() => self.forget(),
             Ok(notices) => self.say(&notices),
             Err(notice) => self.say(&[notice]),
@@ -75,20 +86,9 @@ impl Entry {
         }
     }
 
-    /// A slider, a key or a reset set the value.
-    pub(crate) fn put(self, value: f64) {
-        self.forget();
-        self.state.last_control.set(self.dial.id);
-        let mut scenario = self.state.scenario.get_untracked();
-        if self.dial.put(&mut scenario, value).is_ok() {
-            self.state.scenario.set(scenario);
-        }
-    }
-
-    /// Back to what it is when nobody changed it.
-    pub(crate) fn reset(self) {
-        self.forget();
-        self.state.scenario.update(|scenario| self.dial.reset(scenario));
+    fn taken(self, scenario: &mut Scenario, text: &str) -> Result<Vec<Notice>, Notice> {
+        let take = self.take.with_value(Arc::clone);
+        take(scenario, text)
     }
 
     /// Drops what was typed.
@@ -120,7 +120,29 @@ impl Entry {
         let Some(text) = self.draft.get_untracked() else { return true };
         let now = self.state.scenario.get_untracked();
         let mut again = now.clone();
-        let _ = self.dial.type_in(&mut again, &text);
+        let _ = self.taken(&mut again, &text);
         self.has_message() && again == now
+    }
+
+    /// The line beneath, while there is something to say.
+    pub(crate) fn with_message(self, within: El) -> El {
+        within.when(
+            move || self.has_message_now(),
+            move || {
+                Nodes::from(
+                    el("p")
+                        .class("control-message")
+                        .attr("role", "status")
+                        .attr_of("data-kind", move || {
+                            if self.is_refused.get() { "invalid" } else { "clamped" }
+                        })
+                        .text_of(move || self.message.get()),
+                )
+            },
+        )
+    }
+
+    fn has_message_now(self) -> bool {
+        self.message.with(|message| !message.is_empty())
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{entry::Entry, slider::key_step};
+use super::slider::{Moved, key_step};
 use crate::{
     browser,
     dom::{El, el},
@@ -11,14 +11,20 @@ use crate::{
 };
 
 /// A field for one dial. `described_by` names the element with the help.
-pub(crate) fn number_field(dial: &'static Dial, entry: Entry, described_by: &str) -> El {
+pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str) -> El {
     let state = expect_context::<State>();
+    let entry = moved.entry;
     let label = match dial.spoken_unit {
         "" => dial.label().to_owned(),
         unit => format!("{}, {unit}", dial.label()),
     };
-    // The longest units leave no room for the number in the usual box.
-    let is_wide = dial.unit().len() > 7;
+    // The longest units, and numbers as long as a cache, leave no room in the usual box.
+    let is_wide = dial.unit().len() > 7 || (dial.is_optional() && !dial.unit().is_empty());
+    let class = match (dial.is_text(), is_wide) {
+        (true, _) => "field field-text",
+        (_, true) => "field field-wide",
+        _ => "field",
+    };
     // Where nobody gave a number the catalogue's is in force.
     let in_force = move || {
         state.resolution.with(|resolution| {
@@ -28,19 +34,26 @@ pub(crate) fn number_field(dial: &'static Dial, entry: Entry, described_by: &str
         })
     };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Enter" => entry.commit(),
+        "Enter" => {
+            // A longer text has no second paragraph either.
+            event.prevent_default();
+            entry.commit();
+        }
         "Escape" => entry.forget(),
         "ArrowUp" | "ArrowDown" => {
-            if let Some(value) = key_step(dial, entry.value.get_untracked(), &event) {
+            if let Some(value) = key_step(dial, moved.value.get_untracked(), &event) {
                 event.prevent_default();
-                entry.put(value);
+                moved.put(value);
             }
         }
         _ => {}
     };
-    let input = el("input")
-        .attr("type", "text")
-        .attr("inputmode", "decimal")
+    let input = if dial.is_text() {
+        el("textarea").attr("rows", "2")
+    } else {
+        el("input").attr("type", "text").attr("inputmode", "decimal")
+    };
+    let input = input
         .attr("autocomplete", "off")
         .attr("spellcheck", "false")
         .attr_maybe("placeholder", in_force)
@@ -50,17 +63,14 @@ pub(crate) fn number_field(dial: &'static Dial, entry: Entry, described_by: &str
         .truth_of("aria-invalid", move || entry.is_refused.get())
         .property_of("value", move || entry.text())
         .on(ev::input, move |event| {
-            if let Some(input) = browser::input_of(&event) {
-                entry.type_in(input.value());
+            if let Some(text) = browser::typed(&event) {
+                entry.type_in(text);
             }
         })
         .on(ev::change, move |_| entry.commit())
         .on(ev::keydown, on_key);
-    el("label")
-        .class(if is_wide { "field field-wide" } else { "field" })
-        .truth_of("data-invalid", move || entry.is_refused.get())
-        .child([
-            input,
-            el("span").class("field-unit").attr("aria-hidden", "true").text(dial.unit()),
-        ])
+    el("label").class(class).truth_of("data-invalid", move || entry.is_refused.get()).child([
+        input,
+        el("span").class("field-unit").attr("aria-hidden", "true").text(dial.unit()),
+    ])
 }

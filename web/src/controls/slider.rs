@@ -1,5 +1,7 @@
 //! A number as a slider with its field: a native range input of 1,000 steps, moved by our own keys.
 
+use std::sync::Arc;
+
 use leptos::{ev, prelude::*};
 use scenario::{Direction, Scenario, Slider, Step};
 
@@ -7,6 +9,7 @@ use super::{entry::Entry, number_field::number_field};
 use crate::{
     browser,
     dom::{El, el},
+    memo::memo,
     settings::Dial,
     state::State,
     strings,
@@ -15,11 +18,52 @@ use crate::{
 /// Steps of the native input.
 const STEPS: f64 = 1_000.0;
 
+/// A dial as its control moves it.
+#[derive(Clone, Copy)]
+pub(crate) struct Moved {
+    state: State,
+    dial: &'static Dial,
+    /// What is typed into its field.
+    pub(crate) entry: Entry,
+    /// The value in force.
+    pub(crate) value: Memo<Option<f64>>,
+}
+
+impl Moved {
+    fn new(state: State, dial: &'static Dial) -> Self {
+        let entry = Entry::new(
+            state,
+            dial.id,
+            Box::new(|scenario| dial.text(scenario).unwrap_or_default()),
+            Arc::new(|scenario, text| dial.type_in(scenario, text)),
+        );
+        let value = memo(move |_| state.current.with(|scenario| dial.value(scenario)));
+        Self { state, dial, entry, value }
+    }
+
+    /// A slider or a key sets the value.
+    pub(crate) fn put(self, value: f64) {
+        self.entry.forget();
+        self.state.last_control.set(self.dial.id);
+        let mut scenario = self.state.scenario.get_untracked();
+        if self.dial.put(&mut scenario, value).is_ok() {
+            self.state.scenario.set(scenario);
+        }
+    }
+
+    /// Back to what it is when nobody changed it.
+    fn reset(self) {
+        self.entry.forget();
+        self.state.scenario.update(|scenario| self.dial.reset(scenario));
+    }
+}
+
 /// Label, field, track and message of one dial.
 pub(crate) fn control(dial: &'static Dial) -> El {
     let state = expect_context::<State>();
-    let entry = Entry::new(state, dial);
+    let moved = Moved::new(state, dial);
     let help_id = format!("help-{}", dial.id);
+    let is_changed = move || state.current.with(|scenario| dial.is_changed(scenario));
     let dot = move || {
         let default = strings::default_is(&default_text(dial), dial.unit());
         el("span").class("changed-dot").attr("title", &default)
@@ -27,29 +71,28 @@ pub(crate) fn control(dial: &'static Dial) -> El {
     let label = el("span")
         .class("control-label")
         .attr("title", dial.help())
-        .when(move || state.current.with(|scenario| dial.is_changed(scenario)), dot)
+        .when(is_changed, dot)
         .text(dial.label());
-    el("div")
-        .class("control")
+    // Where the catalogue decides unless told otherwise there is a way back to it.
+    let back = move || {
+        el("button")
+            .attr("type", "button")
+            .class("control-back")
+            .attr("aria-label", &strings::back_to_catalogue(dial.label()))
+            .on(ev::click, move |_| moved.reset())
+            .text(strings::AUTO)
+    };
+    let label = if dial.is_optional() { label.when(is_changed, back) } else { label };
+    let group = el("div")
+        .class(if dial.is_text() { "control control-text" } else { "control" })
         .attr("role", "group")
         .attr("id", &format!("control-{}", dial.id))
         .attr("aria-label", dial.label())
         .truth_of("data-last", move || state.last_control.get() == dial.id)
-        .child([label, number_field(dial, entry, &help_id)])
-        .child(dial.slider().map(|slider| track(dial, entry, slider)))
-        .child(el("span").class("hidden-but-read").attr("id", &help_id).text(dial.help()))
-        .when(
-            move || entry.message.with(|message| !message.is_empty()),
-            move || {
-                el("p")
-                    .class("control-message")
-                    .attr("role", "status")
-                    .attr_of("data-kind", move || {
-                        if entry.is_refused.get() { "invalid" } else { "clamped" }
-                    })
-                    .text_of(move || entry.message.get())
-            },
-        )
+        .child([label, number_field(dial, moved, &help_id)])
+        .child(dial.slider().map(|slider| track(dial, moved, slider)))
+        .child(el("span").class("hidden-but-read").attr("id", &help_id).text(dial.help()));
+    moved.entry.with_message(group)
 }
 
 fn default_text(dial: &Dial) -> String {
@@ -57,30 +100,30 @@ fn default_text(dial: &Dial) -> String {
 }
 
 /// The track with its thumb.
-fn track(dial: &'static Dial, entry: Entry, slider: Slider) -> El {
+fn track(dial: &'static Dial, moved: Moved, slider: Slider) -> El {
     let state = expect_context::<State>();
-    let position = move || slider.position(entry.value.get().unwrap_or(slider.min));
+    let position = move || slider.position(moved.value.get().unwrap_or(slider.min));
     let default_at = dial.default_value().map(|value| share(slider.position(value)));
     let spoken = move || {
-        let value = entry.value.get().map(quantity::editable).unwrap_or_default();
+        let value = moved.value.get().map(quantity::editable).unwrap_or_default();
         strings::spoken_value(&value, dial.spoken_unit)
     };
     let on_input = move |event: ev::Event| {
         let Some(input) = browser::input_of(&event) else { return };
         let value = slider.snapped(slider.value_at(input.value_as_number() / STEPS));
-        entry.put(value);
+        moved.put(value);
         // The thumb stands on the round value, even if that is the one it stood on before.
         input.set_value_as_number(slider.position(value) * STEPS);
     };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Delete" | "Backspace" => {
             event.prevent_default();
-            entry.reset();
+            moved.reset();
         }
         _ => {
-            if let Some(value) = key_step(dial, entry.value.get_untracked(), &event) {
+            if let Some(value) = key_step(dial, moved.value.get_untracked(), &event) {
                 event.prevent_default();
-                entry.put(value);
+                moved.put(value);
             }
         }
     };
@@ -99,7 +142,7 @@ fn track(dial: &'static Dial, entry: Entry, slider: Slider) -> El {
         .on(ev::input, on_input)
         .on(ev::keydown, on_key)
         .on(ev::pointerdown, held)
-        .on(ev::dblclick, move |_| entry.reset());
+        .on(ev::dblclick, move |_| moved.reset());
     el("div")
         .class("track")
         .style_of("--fill", move || share(position()))

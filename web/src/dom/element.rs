@@ -256,6 +256,16 @@ impl El {
         })
     }
 
+    /// One element for each key. A key that stays keeps its element; new ones come last.
+    pub(crate) fn list(
+        self,
+        keys: impl Fn() -> Vec<u32> + 'static,
+        build: impl Fn(u32) -> Self + 'static,
+    ) -> Self {
+        super::list::follow_list(&self.0, Box::new(keys), Box::new(build));
+        self
+    }
+
     fn append(self, node: &Node) -> Self {
         // An element takes whatever is not its own ancestor.
         let _ = self.0.append_child(node);

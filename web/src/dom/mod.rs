@@ -16,6 +16,7 @@
 //! belongs to that region, and ends when it is told anew.
 
 mod element;
+mod list;
 mod mount;
 mod region;
 

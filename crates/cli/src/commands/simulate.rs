@@ -3,9 +3,13 @@
 use std::{process::ExitCode, sync::Arc};
 
 use planner::PlanAnswer;
-use sim_core::{Keep, Precision, RequestSource, Run, Setup, simulate, simulate_by_oracle};
+use sim_core::{
+    Keep, Precision, RequestSource, Setup,
+    fleet::{FleetRun, RoundRobin},
+    simulate, simulate_by_oracle,
+};
 
-use crate::{args::SimulateArgs, failure::Failure, input, output, trace};
+use crate::{args::SimulateArgs, failure::Failure, input, output, pool, trace};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     let mut scenario = input::scenario(&args.scenario)?;
@@ -26,17 +30,17 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         }
     };
     choose_source(&mut setup, args, scenario.rate_per_s)?;
-    let run = simulated(&setup, args)?;
+    let FleetRun { replicas, total: run } = simulated(&setup, args)?;
     let requests = || report::requests_csv(run.requests.as_deref().unwrap_or_default());
     if let Some(path) = &args.requests_out {
         output::write_file(path, &requests())?;
     }
     output::print(&if args.json {
-        report::run_json(&run, &scenario, false)
+        report::run_json(&run, replicas, &scenario, false)
     } else if args.csv {
         requests()
     } else {
-        report::run_text(&run, &scenario, args.trace.is_some())
+        report::run_text(&run, replicas, &scenario, args.trace.is_some())
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -55,18 +59,25 @@ fn choose_source(setup: &mut Setup, args: &SimulateArgs, rate_per_s: f64) -> Res
         setup.workload.source = source;
         return Ok(());
     }
-    let gpus = args.gpus.get() as f64;
-    match &mut setup.workload.source {
-        RequestSource::Generated { rate_per_s, .. } => *rate_per_s /= gpus,
-        RequestSource::Mixed(mix) => Arc::make_mut(mix).arrivals.rate_per_s /= gpus,
-        RequestSource::Replay { .. } => {}
+    let source = &mut setup.workload.source;
+    if let Some(asked_per_s) = source.rate_per_s() {
+        source.set_rate(asked_per_s / args.gpus.get() as f64);
+    }
+    if let Some(requests) = args.requests {
+        setup.workload.requests = requests.get().into();
     }
     Ok(())
 }
 
-fn simulated(setup: &Setup, args: &SimulateArgs) -> Result<Run, Failure> {
+/// Each replica on a thread of its own, as far as there are threads.
+fn simulated(setup: &Setup, args: &SimulateArgs) -> Result<FleetRun, Failure> {
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
     let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
     let engine = if args.oracle { simulate_by_oracle } else { simulate };
-    Ok(engine(setup, keep)?)
+    let fleet = RoundRobin::new(setup, args.replicas.get() as u64)?;
+    let shares: Vec<Setup> = (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect();
+    let runs = pool::map(&shares, args.threads.count(), |share| engine(share, keep))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    fleet.merge(runs).ok_or_else(|| Failure::input("a replica has no run".to_owned()))
 }

@@ -40,6 +40,31 @@ fn the_number_of_threads_changes_no_byte() {
 }
 
 #[test]
+fn replicas_share_the_requests_in_turn_on_any_number_of_threads() {
+    let day = |more: &[&str]| {
+        let fixed =
+            ["simulate", "rate=40", "out=lognormal(200,0.7)", "--requests", "2999", "--json"];
+        printed(&[&fixed[..], more].concat())
+    };
+    let alone = day(&["--replicas", "2", "--threads", "1"]);
+    assert_eq!(day(&["--replicas", "2", "--threads", "3"]), alone);
+    let run: serde_json::Value = serde_json::from_str(&alone).expect("JSON");
+    assert_eq!((&run["replicas"], &run["offered"]), (&2.into(), &2999.into()));
+    assert_eq!(run["completed"], 2999);
+    assert_eq!(run["ttft"]["count"], 2999);
+    // Two replicas serve what one cannot.
+    let one: serde_json::Value = serde_json::from_str(&day(&[])).expect("JSON");
+    assert!(one["slo_share"].as_f64() < run["slo_share"].as_f64());
+    assert!(one["settled_throughput_per_s"].is_f64());
+    // In order of arrival, whoever served.
+    let rows = printed(&["simulate", "rate=40", "--requests", "101", "--replicas", "5", "--csv"]);
+    let arrivals: Vec<f64> =
+        rows.lines().skip(1).filter_map(|row| row.split(',').next()?.parse().ok()).collect();
+    assert_eq!(arrivals.len(), 101);
+    assert!(arrivals.is_sorted());
+}
+
+#[test]
 fn intervals_come_from_replications_and_none_from_one() {
     let answer = json(&[&["plan", "--json"][..], &SMALL].concat());
     let capacity = &answer["capacity_per_s"];

@@ -64,7 +64,7 @@ fn thousands_of_bad_rows_are_counted_and_a_few_kept() {
     assert_eq!(trace.skipped.len(), SKIPPED_KEPT);
     assert_eq!(
         trace.notes,
-        ["4000 of 5000 rows left out; the first is line 3: osl is “none”, not a number; give a \
+        ["4,000 of 5,000 rows left out; the first is line 3: osl is “none”, not a number; give a \
           whole number of tokens."]
     );
 }

@@ -5,11 +5,12 @@ use sim_core::{
     RequestSource, Rules, Run, Setup, Slo, StepTimeSpec, Workload,
     engine::{
         Codel, OverloadPolicy, ServiceNoise, ServiceOrder, ServiceTime, SlotsRun, SlotsSetup,
-        VllmRules, simulate_slots, vllm::Version,
+        VllmRules, simulate_slots,
+        vllm::{Policy, Version},
     },
     float::{greater, lesser},
     random::{Purpose, Stream, split_mix},
-    simulate, simulate_by_oracle,
+    simulate,
 };
 
 use super::{
@@ -63,7 +64,8 @@ pub(super) fn check(seed: u64, index: u32) -> Result<Finding, String> {
 }
 
 fn rules(draw: &mut Draw, policy: u32) -> Rules {
-    let vllm = |asynchronous| VllmRules { version: Version::V0_33, asynchronous };
+    let vllm =
+        |asynchronous| VllmRules { version: Version::V0_33, asynchronous, policy: Policy::Fcfs };
     match policy {
         0 => Rules::Reference,
         1 => Rules::VllmV1(vllm(false)),
@@ -232,6 +234,7 @@ fn check_engine(setup: &Setup) -> Result<Finding, String> {
     misses(&mut readings, setup, &run, records);
     percentiles(&mut readings, &run, records);
     causality(&mut readings, records);
+    #[cfg(feature = "oracle")]
     if matches!(
         setup.rules,
         Rules::Reference | Rules::VllmV1(VllmRules { asynchronous: false, .. })
@@ -351,8 +354,9 @@ fn in_order(readings: &mut Readings, looked_at: u64, soonest_s: f64, holds: bool
     });
 }
 
+#[cfg(feature = "oracle")]
 fn two_engines(readings: &mut Readings, setup: &Setup, fast: &Run) -> Result<(), String> {
-    let slow = simulate_by_oracle(setup, KEEP_ALL).map_err(|error| error.to_string())?;
+    let slow = sim_core::simulate_by_oracle(setup, KEEP_ALL).map_err(|error| error.to_string())?;
     let mut worst = 0.0;
     let mut alike = fast.steps == slow.steps && fast.offered == slow.offered;
     for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {

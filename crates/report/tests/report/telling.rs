@@ -68,6 +68,31 @@ fn a_close_call_names_both_numbers_and_both_ways_out() {
 }
 
 #[test]
+fn the_first_runs_are_no_close_call() {
+    let telling = report::tell_so_far(&sized(about(20.4, 20.0, 21.2)), &Scenario::preset());
+    assert_eq!((telling.status, telling.hero.as_str()), (Status::Stable, "7"));
+    assert_eq!(telling.close_call, None);
+    assert_eq!(plain(&telling.broken_headline()), "H100 GPUs\nfor 100 req/s");
+    assert_eq!(plain(&telling.line_short), "with 25 % headroom; 5 without");
+}
+
+#[test]
+fn traffic_that_is_more_than_one_steady_kind_has_remarks() {
+    let answer = sized(about(22.6, 22.2, 23.2));
+    let remarks = |link| report::remarks(&answer, &Scenario::from_link(link).scenario);
+    assert_eq!(remarks("v=1"), Vec::<String>::new());
+    for (link, part) in [
+        ("profile=spike(60s,30s,3)", "sized for its peak"),
+        ("class.chat=share:60,ttft:500", "chat, 60 %: TTFT 500 ms"),
+        ("arrivals=onoff(60s,90s,0.1)", "rounds of burst and lull"),
+    ] {
+        let said = remarks(link);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(plain(&said[0]).contains(part), "{}", said[0]);
+    }
+}
+
+#[test]
 fn a_capacity_that_may_be_nothing_has_no_upper_number() {
     let telling = told(&sized(about(22.6, 0.0, 30.0)));
     assert_eq!(telling.hero, "5 or more");
@@ -126,6 +151,7 @@ fn what_has_no_answer_says_why_and_what_would_do() {
         ),
         (
             Verdict::OutOfReach {
+                class: None,
                 ttft_floor_s: 1.412,
                 tpot_floor_s: 0.005,
                 remedies: vec![remedy("ttft", "1800ms", "25 % above")],
@@ -135,6 +161,7 @@ fn what_has_no_answer_says_why_and_what_would_do() {
         ),
         (
             Verdict::OutOfReach {
+                class: None,
                 ttft_floor_s: 0.032,
                 tpot_floor_s: 0.0505,
                 remedies: vec![remedy("tpot", "64ms", "25 % above")],
@@ -144,6 +171,7 @@ fn what_has_no_answer_says_why_and_what_would_do() {
         ),
         (
             Verdict::OutOfReach {
+                class: None,
                 ttft_floor_s: 0.032,
                 tpot_floor_s: 0.005,
                 remedies: vec![remedy("in", "1", "x")],
@@ -159,4 +187,79 @@ fn what_has_no_answer_says_why_and_what_would_do() {
         let text = plan_text(&telling);
         assert!(text.contains(&format!("Try {}=", telling.changes[0].key)), "{text}");
     }
+}
+
+fn scenario(settings: &[(&str, &str)]) -> Scenario {
+    let mut scenario = Scenario::preset();
+    for (key, value) in settings {
+        scenario.set(key, value).unwrap_or_else(|notice| panic!("{notice}"));
+    }
+    scenario
+}
+
+fn sentences(answer: &PlanAnswer, settings: &[(&str, &str)]) -> Vec<String> {
+    tell(answer, &scenario(settings)).sentences.iter().map(|s| plain(s)).collect()
+}
+
+#[test]
+fn traffic_is_told_where_it_is_more_than_a_steady_rate() {
+    let mut answer = sized(about(22.6, 22.2, 23.2));
+    answer.rate_per_s = 100.0;
+    let told = sentences(&answer, &[("rate", "25"), ("profile", "spike(60s,30s,4)")]);
+    assert!(
+        told.contains(
+            &"The rate changes over time: this is sized for its peak, 100 req/s (4 × 25 req/s), as \
+              if it stayed there; what a GPU sustains is measured at a steady rate."
+                .to_owned()
+        ),
+        "{told:?}"
+    );
+    let told = sentences(&answer, &[("class.rag", "share:20,ttft:3s"), ("ttft", "500ms")]);
+    assert!(
+        told.contains(
+            &"Each request is held to the target of its class (rag, 20 %: TTFT 3 s, TPOT 40 ms; \
+              rest, 80 %: TTFT 500 ms, TPOT 40 ms)."
+                .to_owned()
+        ),
+        "{told:?}"
+    );
+    assert!(told.iter().any(|s| s.contains("within the target of their class")), "{told:?}");
+    assert!(!told.iter().any(|s| s.contains("P99 TTFT 181 ms of")), "{told:?}");
+    // 2,000 requests at 22.6 req/s last 88 s: a round of 80 s fits once.
+    let told = sentences(&answer, &[("arrivals", "onoff(20s,60s,0.1)")]);
+    assert!(
+        told.iter().any(|s| s.contains("about 1.11 rounds") && s.contains("37000")),
+        "{told:?}"
+    );
+    let told = sentences(&answer, &[("arrivals", "onoff(1s,2s,0.1)")]);
+    assert!(!told.iter().any(|s| s.contains("rounds")), "{told:?}");
+}
+
+#[test]
+fn a_class_out_of_reach_is_told_with_its_own_target() {
+    let verdict = Verdict::OutOfReach {
+        class: Some("rag".to_owned()),
+        ttft_floor_s: 1.412,
+        tpot_floor_s: 0.005,
+        remedies: vec![remedy("class.rag.ttft", "1800ms", "25 % above")],
+    };
+    let scenario = scenario(&[("class.rag", "share:20,ttft:800ms")]);
+    let telling = tell(&without(verdict), &scenario);
+    assert_eq!(
+        plain(&telling.sentences[0]),
+        "In class rag: At no load is TTFT under 800 ms: prefill alone takes 1.41 s."
+    );
+}
+
+#[test]
+fn one_of_a_thing_is_no_plural() {
+    let mut answer = sized(about(22.6, 22.2, 23.2));
+    (answer.replications, answer.requests) = (1, 1);
+    (answer.simulated_requests, answer.simulated_steps) = (1, 1);
+    let told = sentences(&answer, &[]);
+    let effort = "From 1 run of 1 request per rate: 1 request simulated in 1 step.";
+    assert_eq!(told.last().map(String::as_str), Some(effort));
+    let verdict = Verdict::NoRoom { capacity_tokens: 1, needed_tokens: 1280, remedies: Vec::new() };
+    let told = sentences(&without(verdict), &[]);
+    assert!(told[0].contains("holds 1 token of KV"), "{told:?}");
 }

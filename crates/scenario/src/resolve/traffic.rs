@@ -11,6 +11,7 @@ use sim_core::{
 use crate::{
     class::{CLASS_PREFIX, ClassSpec, REST},
     schema::Scenario,
+    writing,
 };
 
 use super::{
@@ -64,11 +65,7 @@ impl<'a> Traffic<'a> {
             share: spec.share,
             input: spec.input.unwrap_or(scenario.input),
             output: spec.output.unwrap_or(scenario.output),
-            slo: Slo {
-                ttft_s: spec.ttft_s.unwrap_or(scenario.slo.ttft_s),
-                tpot_s: spec.tpot_s.unwrap_or(scenario.slo.tpot_s),
-                share: scenario.slo.share,
-            },
+            slo: scenario.target(Some(&spec.name)),
         };
         // What is left over comes first: it draws as it would alone.
         let rest = (left > ROUNDING).then_some(rest);
@@ -208,8 +205,20 @@ impl<'a> Traffic<'a> {
                 number(member.output),
                 spec.map(|s| s.output.is_some()),
             ),
-            ("ttft", "TTFT at most", "s", member.slo.ttft_s, spec.map(|s| s.ttft_s.is_some())),
-            ("tpot", "TPOT at most", "s", member.slo.tpot_s, spec.map(|s| s.tpot_s.is_some())),
+            (
+                "ttft",
+                "TTFT at most",
+                "ms",
+                writing::shifted(member.slo.ttft_s, 3),
+                spec.map(|s| s.ttft_s.is_some()),
+            ),
+            (
+                "tpot",
+                "TPOT at most",
+                "ms",
+                writing::shifted(member.slo.tpot_s, 3),
+                spec.map(|s| s.tpot_s.is_some()),
+            ),
         ] {
             let (kind, source) = is_typed(typed == Some(true));
             ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
@@ -227,6 +236,17 @@ impl<'a> Traffic<'a> {
 }
 
 impl Scenario {
+    /// The target of a class of requests; of all others where there is no such class.
+    #[must_use]
+    pub fn target(&self, class: Option<&str>) -> Slo {
+        let spec = self.classes.iter().find(|spec| Some(spec.name.as_str()) == class);
+        Slo {
+            ttft_s: spec.and_then(|spec| spec.ttft_s).unwrap_or(self.slo.ttft_s),
+            tpot_s: spec.and_then(|spec| spec.tpot_s).unwrap_or(self.slo.tpot_s),
+            share: self.slo.share,
+        }
+    }
+
     /// The largest multiple of the rate that the profile ever asks for.
     #[must_use]
     pub fn peak_factor(&self) -> f64 {

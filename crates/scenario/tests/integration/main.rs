@@ -1,4 +1,5 @@
 //! What people write, and what becomes of it.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod json;
 mod links;

@@ -1,7 +1,10 @@
 //! From words to numbers.
 
 use scenario::{Provenance, ResolveError, Scenario};
-use sim_core::StepTimeSpec;
+use sim_core::{
+    LengthSpec, RequestSource, StepShape, StepTimeSpec,
+    workload::{Mix, RequestLengths},
+};
 
 fn with(settings: &[(&str, &str)]) -> Scenario {
     let mut scenario = Scenario::preset();
@@ -240,6 +243,132 @@ fn a_prompt_beyond_the_context_gets_the_smallest_changes_that_work() {
         "{error}"
     );
     assert_eq!(remedies(&scenario), pairs(&[("in", "16384"), ("model", "qwen2.5-7b-int4")]));
+}
+
+fn mix(scenario: &Scenario) -> std::sync::Arc<Mix> {
+    match scenario.resolve().expect("it resolves").setup.workload.source {
+        RequestSource::Mixed(mix) => mix,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn plain_traffic_stays_plain() {
+    let resolved = Scenario::preset().resolve().expect("the preset resolves");
+    assert!(matches!(resolved.setup.workload.source, RequestSource::Generated { .. }));
+    assert!(resolved.classes.is_empty());
+}
+
+#[test]
+fn what_classes_leave_over_comes_first_and_is_the_scenarios_own() {
+    let scenario = with(&[
+        ("in", "700"),
+        ("class.rag", "share:20,in:4000,ttft:3s,priority:2"),
+        ("class.chat", "share:50,out:uniform(10,90),tpot:25ms"),
+    ]);
+    assert_eq!(scenario.resolve().expect("it resolves").classes, ["rest", "chat", "rag"]);
+    let mix = mix(&scenario);
+    let weights: Vec<f64> = mix.classes.iter().map(|class| class.weight).collect();
+    assert!((weights[0] - 0.3).abs() < 1e-15 && weights[1..] == [0.5, 0.2], "{weights:?}");
+    let fixed = |tokens| LengthSpec::Fixed { tokens };
+    let lengths = |input, output| RequestLengths::Independent { input, output };
+    let short = LengthSpec::Uniform { min_tokens: 10, max_tokens: 90 };
+    assert_eq!(mix.classes[0].lengths, lengths(fixed(700), fixed(256)));
+    assert_eq!(mix.classes[1].lengths, lengths(fixed(700), short));
+    assert_eq!(mix.classes[2].lengths, lengths(fixed(4000), fixed(256)));
+    let targets: Vec<(f64, f64)> =
+        mix.classes.iter().map(|class| (class.slo.ttft_s, class.slo.tpot_s)).collect();
+    assert_eq!(targets, [(1.0, 0.04), (1.0, 0.025), (3.0, 0.04)]);
+    assert_eq!(mix.classes.iter().map(|class| class.priority).collect::<Vec<_>>(), [0, 0, 2]);
+    // Three thirds leave nothing over.
+    let thirds = [("class.a", "share:33.3"), ("class.b", "share:33.3"), ("class.c", "share:33.4")];
+    assert_eq!(with(&thirds).resolve().expect("it resolves").classes, ["a", "b", "c"]);
+}
+
+#[test]
+fn classes_that_take_more_than_all_are_refused_with_a_change_that_works() {
+    let mut scenario = with(&[("class.a", "share:70"), ("class.b", "share:50")]);
+    let text = scenario.resolve().expect_err("too much").to_string().replace('\u{202f}', " ");
+    assert_eq!(
+        text,
+        "The shares of the classes (a 70 %, b 50 %) add up to 120 %. Make them 100 % or less, for \
+         example class.a.share=50."
+    );
+    scenario.set("class.a.share", "50").expect("a share");
+    assert!(scenario.resolve().is_ok());
+}
+
+#[test]
+fn traffic_says_where_its_numbers_come_from() {
+    let scenario = with(&[
+        ("rate", "20"),
+        ("profile", "spike(60s,30s,3)"),
+        ("arrivals", "onoff(20s,60s,0.1,gamma(0.5))"),
+        ("class.rag", "share:20,in:4000,priority:1"),
+    ]);
+    let ledger = scenario.resolve().expect("it resolves").ledger;
+    for (key, value, kind) in [
+        ("rate.peak", 60.0, Provenance::Derived),
+        ("arrivals.shape", 0.5, Provenance::Given),
+        ("arrivals.on_s", 20.0, Provenance::Given),
+        ("arrivals.off_s", 60.0, Provenance::Given),
+        ("arrivals.lull_share", 0.1, Provenance::Given),
+        ("arrivals.burst_factor", 80.0 / 26.0, Provenance::Derived),
+        ("class.rag.share", 20.0, Provenance::Given),
+        ("class.rag.in", 4000.0, Provenance::Given),
+        ("class.rag.out", 256.0, Provenance::Assumed),
+        ("class.rag.ttft", 1000.0, Provenance::Assumed),
+        ("class.rag.priority", 1.0, Provenance::Given),
+        ("class.rest.share", 80.0, Provenance::Derived),
+        ("in.mean", 0.8 * 1024.0 + 0.2 * 4000.0, Provenance::Derived),
+    ] {
+        let entry = ledger.get(key).unwrap_or_else(|| panic!("{key} is in the ledger"));
+        assert_eq!(entry.kind, kind, "{key}");
+        assert!((entry.value - value).abs() < 1e-9, "{key}: {}", entry.value);
+        assert_eq!(entry.formula.is_some(), kind == Provenance::Derived, "{key}");
+    }
+    assert_eq!(scenario.peak_rate_per_s(), 60.0);
+}
+
+#[test]
+fn a_queue_model_takes_the_mean_lengths_of_all_classes() {
+    let scenario = with(&[
+        ("step.kind", "queue-model"),
+        ("in", "uniform(100,300)"),
+        ("out", "50"),
+        ("class.long", "share:50,in:1000"),
+    ]);
+    let resolved = scenario.resolve().expect("no catalogue needed");
+    assert_eq!(
+        resolved.setup.step_time,
+        StepTimeSpec::QueueModel {
+            alpha_s: 5e-3,
+            beta_s: 50e-6,
+            gamma_s: 50e-9,
+            input_tokens: 600.0,
+            output_tokens: 50.0,
+        }
+    );
+    let delta = resolved.ledger.get("step.delta_s").expect("δ");
+    let shape = |sequences| StepShape { tokens: 1, sequences, context_tokens: 0 };
+    let step_s = |sequences| resolved.setup.step_time.step_s(&shape(sequences));
+    assert!((step_s(1) - step_s(0) - delta.value).abs() < 1e-15, "{}", delta.value);
+}
+
+#[test]
+fn classes_are_held_to_the_context_and_the_memory_too() {
+    let parsed = Scenario::from_link("class.rag=share:20,in:200000");
+    assert_eq!(parsed.scenario.get("class.rag.in").as_deref(), Some("131072"));
+    assert_eq!(
+        parsed.notices[0].message,
+        "Prompt of class rag 200,000 is longer than this model’s 131,072 tokens. Using 131,072."
+    );
+    let scenario = with(&[("kv.capacity_tokens", "5000"), ("class.rag", "share:20,in:8000")]);
+    match scenario.resolve() {
+        Err(ResolveError::NoRoom { needed_tokens, .. }) => assert_eq!(needed_tokens, 8256),
+        other => panic!("{other:?}"),
+    }
+    assert!(remedies(&scenario).contains(&("class.rag.in".to_owned(), "4744".to_owned())));
 }
 
 #[test]

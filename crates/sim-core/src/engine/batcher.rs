@@ -228,7 +228,8 @@ impl<'a> Batcher<'a> {
             ServiceNoise::None => 1.0,
             ServiceNoise::LogNormal { sigma } => {
                 let index = self.ahead.front().map_or(0, |request| request.index);
-                let mut stream = Stream::of_request(self.setup.seed, Purpose::Service, index);
+                let place = self.requests.place_in_whole(index);
+                let mut stream = Stream::of_request(self.setup.seed, Purpose::Service, place);
                 libm::exp(sigma * stream.normal() - 0.5 * sigma * sigma)
             }
             ServiceNoise::Recorded(factors) => factors.get(self.batches).copied().unwrap_or(1.0),

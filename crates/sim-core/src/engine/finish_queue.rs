@@ -22,6 +22,8 @@ pub(super) struct FinishQueue {
     /// One bit per word of `occupied` that is not zero.
     summary: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The first step in which a request finishes; `u64::MAX` when there is none.
+    next: u64,
 }
 
 impl FinishQueue {
@@ -32,38 +34,58 @@ impl FinishQueue {
             occupied: [0; WORDS],
             summary: 0,
             far: BinaryHeap::new(),
+            next: u64::MAX,
         }
     }
 
     /// Let `slot` finish in `step`, which is after `now`.
+    #[inline]
     pub(super) fn insert(&mut self, step: u64, slot: u32, now: u64) {
+        self.next = self.next.min(step);
         if step - now >= RING {
-            self.far.push(Reverse((step, slot)));
-            return;
+            return self.insert_far(step, slot);
+        }
+        if self.links.len() <= slot as usize {
+            self.make_room_for(slot);
         }
         let position = (step % RING) as usize;
-        if self.links.len() <= slot as usize {
-            self.links.resize(slot as usize + 1, NONE);
-        }
         self.links[slot as usize] = self.heads[position];
         self.heads[position] = slot;
         self.occupied[position / 64] |= 1 << (position % 64);
         self.summary |= 1 << (position / 64);
     }
 
-    /// The next step after `now` in which a request finishes.
-    pub(super) fn next_step(&self, now: u64) -> Option<u64> {
-        let near = self.next_in_ring(now);
-        let far = self.far.peek().map(|Reverse((step, _))| *step);
-        match (near, far) {
-            (Some(near), Some(far)) => Some(near.min(far)),
-            (near, far) => near.or(far),
-        }
+    #[cold]
+    #[inline(never)]
+    fn insert_far(&mut self, step: u64, slot: u32) {
+        self.far.push(Reverse((step, slot)));
     }
 
-    fn next_in_ring(&self, now: u64) -> Option<u64> {
+    #[cold]
+    #[inline(never)]
+    fn make_room_for(&mut self, slot: u32) {
+        self.links.resize(slot as usize + 1, NONE);
+    }
+
+    /// The next step in which a request finishes; all up to `now` must have been taken.
+    #[inline]
+    pub(super) fn next_step(&self, now: u64) -> Option<u64> {
+        debug_assert!(self.next > now);
+        (self.next != u64::MAX).then_some(self.next)
+    }
+
+    /// Find the next step in which a request finishes, once the ring has none of step `now`; the
+    /// heap may have more of it.
+    #[inline]
+    fn find_next(&mut self, now: u64) {
+        let far = self.far.peek().map_or(u64::MAX, |Reverse((step, _))| *step);
+        self.next = self.next_in_ring(now).min(far);
+    }
+
+    #[inline]
+    fn next_in_ring(&self, now: u64) -> u64 {
         if self.summary == 0 {
-            return None;
+            return u64::MAX;
         }
         let start = ((now + 1) % RING) as usize;
         let (word, bit) = (start / 64, start % 64);
@@ -76,31 +98,45 @@ impl FinishQueue {
             let chosen = if after != 0 { after } else { self.summary }.trailing_zeros() as usize;
             chosen * 64 + self.occupied[chosen].trailing_zeros() as usize
         };
-        let ahead = (position as u64 + RING - start as u64) % RING;
-        Some(now + 1 + ahead)
+        now + 1 + (position as u64).wrapping_sub(start as u64) % RING
     }
 
-    /// Take one request that finishes in `step`.
+    /// Take one request that finishes in `step`, where that is the next in which one does.
+    #[inline]
     pub(super) fn pop(&mut self, step: u64) -> Option<u32> {
+        if step != self.next {
+            return None;
+        }
         let position = (step % RING) as usize;
         let slot = self.heads[position];
-        if slot != NONE {
-            self.heads[position] = self.links[slot as usize];
-            if self.heads[position] == NONE {
-                self.occupied[position / 64] &= !(1 << (position % 64));
-                if self.occupied[position / 64] == 0 {
-                    self.summary &= !(1 << (position / 64));
-                }
-            }
-            return Some(slot);
+        if slot == NONE {
+            return self.pop_far(step);
         }
-        match self.far.peek() {
-            Some(Reverse((far, slot))) if *far == step => {
-                let slot = *slot;
-                self.far.pop();
-                Some(slot)
-            }
-            _ => None,
+        let link = self.links[slot as usize];
+        self.heads[position] = link;
+        if link == NONE {
+            self.clear(position);
+            self.find_next(step);
+        }
+        Some(slot)
+    }
+
+    /// Take one that waits in the heap; the ring has none of this step.
+    #[cold]
+    #[inline(never)]
+    fn pop_far(&mut self, step: u64) -> Option<u32> {
+        let Reverse((_, slot)) = self.far.pop()?;
+        self.find_next(step);
+        Some(slot)
+    }
+
+    #[inline]
+    fn clear(&mut self, position: usize) {
+        let word = &mut self.occupied[position / 64];
+        // The list's own bit is set.
+        *word ^= 1 << (position % 64);
+        if *word == 0 {
+            self.summary ^= 1 << (position / 64);
         }
     }
 }

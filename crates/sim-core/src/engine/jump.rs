@@ -20,6 +20,7 @@ pub(super) struct Jump {
 impl Jump {
     /// The longest jump of at most `most` steps on one branch of the step time, starting at
     /// `context` tokens that grow by `growth` a step.
+    #[inline]
     pub(super) fn along(lines: &ContextLines, context: u64, growth: u64, most: u64) -> Self {
         let line_s = lines.base_s + lines.slope_s * from_count(context);
         let rise_s = lines.slope_s * from_count(growth);
@@ -33,9 +34,7 @@ impl Jump {
         }
         let steps = if most > 1 && rise_s > 0.0 {
             // The line takes over in the first step in which it is no longer below the flat part.
-            let until = ((lines.flat_s - line_s) / rise_s).ceil();
-            // A float beyond the range of u64 saturates.
-            most.min((until as u64).max(1))
+            most.min(whole_steps((lines.flat_s - line_s) / rise_s))
         } else {
             most
         };
@@ -43,36 +42,54 @@ impl Jump {
     }
 
     /// Time that the first `steps` steps take, in seconds.
+    #[inline]
     pub(super) fn total_s(&self, steps: u64) -> f64 {
         let k = from_count(steps);
         k * self.first_s + self.slope_s * (0.5 * k * (k - 1.0))
     }
 
     /// Shorten the jump so that it ends with the first step after which `arrival_s` has arrived.
+    #[inline]
     pub(super) fn stop_at_arrival(&mut self, now_s: f64, arrival_s: f64) {
         let meets = |steps| has_arrived(arrival_s, now_s + self.total_s(steps));
-        if self.steps == 1 || meets(1) {
-            self.steps = 1;
-            return;
-        }
-        if !meets(self.steps - 1) {
+        if self.steps == 1 || !meets(self.steps - 1) {
             return;
         }
         // Root of k · first + slope · k (k - 1) / 2 = wait, in the form that loses no digits.
         let wait_s = arrival_s - now_s;
         let half_step_s = self.first_s - 0.5 * self.slope_s;
         let root = (half_step_s * half_step_s + 2.0 * self.slope_s * wait_s).sqrt();
-        let guess = (2.0 * wait_s / (half_step_s + root)).ceil();
-        let mut steps = if guess > 1.0 { (guess as u64).min(self.steps) } else { 1 };
+        let guess = whole_steps(2.0 * wait_s / (half_step_s + root)).min(self.steps);
         // Rounding may be off by one; the steps' own sum decides.
+        let is_first = guess == 1 || !meets(guess - 1);
+        let is_met = guess == self.steps || meets(guess);
+        // A copy, so that the jump itself can stay in registers.
+        let whole = *self;
+        self.steps = if is_first && is_met { guess } else { whole.search(guess, now_s, arrival_s) };
+    }
+
+    /// The first number of steps after which `arrival_s` has arrived, sought from a guess.
+    #[cold]
+    #[inline(never)]
+    fn search(self, guess: u64, now_s: f64, arrival_s: f64) -> u64 {
+        let meets = |steps| has_arrived(arrival_s, now_s + self.total_s(steps));
+        let mut steps = guess;
         while steps > 1 && meets(steps - 1) {
             steps -= 1;
         }
         while steps < self.steps && !meets(steps) {
             steps += 1;
         }
-        self.steps = steps;
+        steps
     }
+}
+
+/// The least whole number of steps, 1 or more, that is not below `steps`; 1 where that is no
+/// number. A float beyond the range of 63 bits saturates.
+#[inline]
+fn whole_steps(steps: f64) -> u64 {
+    let below = steps as i64;
+    below.saturating_add(i64::from((below as f64) < steps)).max(1).cast_unsigned()
 }
 
 #[cfg(test)]

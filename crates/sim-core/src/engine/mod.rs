@@ -12,12 +12,14 @@
 //! end. A request whose final length exceeds the whole cache is turned away on arrival.
 //!
 //! Two implementations share nothing but the workload, the step-time formula and the recorder:
-//! [`simulate_by_oracle`] loops over every running request in every step; [`Simulation`] takes
-//! O(1) per step and crosses many steps at once while nothing changes.
+//! [`Simulation`] takes O(1) per step and crosses many steps at once while nothing changes; the
+//! oracle (`simulate_by_oracle`, with the feature `oracle`) loops over every running request in
+//! every step.
 
 mod batcher;
 mod finish_queue;
 mod jump;
+#[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod rules;
 mod simulation;
@@ -26,7 +28,9 @@ pub mod vllm;
 mod waiting_line;
 
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
-pub use rules::{Rules, Simulation, VllmRules, simulate, simulate_by_oracle};
+#[cfg(any(test, feature = "oracle"))]
+pub use rules::simulate_by_oracle;
+pub use rules::{Rules, Simulation, VllmRules, simulate};
 pub use simulation::Progress;
 pub use slots::{
     ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,
@@ -34,6 +38,7 @@ pub use slots::{
 pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
 use crate::{measure::Precision, setup::EngineSpec, step_time::StepModel};
+#[cfg(any(test, feature = "oracle"))]
 use oracle::reference_by_oracle;
 
 /// What a run keeps beside its counters.
@@ -66,8 +71,16 @@ impl EngineBounds {
     }
 }
 
-/// Whether an arrival is seen by a step that starts at `now_s`. The tolerance keeps a rounding
-/// error from moving a tie by a whole step.
+/// Whether an arrival is seen by a step that starts at `now_s`.
+#[inline]
 fn has_arrived(arrival_s: f64, now_s: f64) -> bool {
-    arrival_s <= now_s + 1e-12 * crate::float::greater(1.0, now_s)
+    arrival_s <= seen_until_s(now_s)
+}
+
+/// The latest arrival that is seen by a step that starts at `now_s`. The tolerance keeps a rounding
+/// error from moving a tie by a whole step.
+#[inline]
+fn seen_until_s(now_s: f64) -> f64 {
+    // The product rounds monotonically, so this is 1e-12 · max(1, now).
+    now_s + crate::float::greater(1e-12, 1e-12 * now_s)
 }

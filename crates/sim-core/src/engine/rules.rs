@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::{
     measure::Run,
     setup::{Setup, SetupError},
+    workload::{RequestClass, RequestSource},
 };
 
 use super::{
-    BatchRule, BatchSetup, Keep, Progress, ServiceNoise, reference_by_oracle, simulate_batches,
+    BatchRule, BatchSetup, Keep, Progress, ServiceNoise, simulate_batches,
     simulation::ReferenceSimulation,
-    vllm::{Version, VllmRun, VllmSetup, VllmSpec, simulate_vllm, simulate_vllm_by_oracle},
+    vllm::{Policy, Standing, Standings, Version, VllmSetup, VllmSimulation, VllmSpec},
 };
+#[cfg(any(test, feature = "oracle"))]
+use super::{reference_by_oracle, vllm::simulate_vllm_by_oracle};
 
 /// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
 /// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
@@ -38,6 +41,8 @@ pub struct VllmRules {
     pub version: Version,
     /// Whether the next step is scheduled while the last one runs.
     pub asynchronous: bool,
+    /// Who goes first; the priorities are those of the workload's classes.
+    pub policy: Policy,
 }
 
 /// Tokens per block of vLLM's KV cache.
@@ -52,6 +57,7 @@ impl VllmRules {
         VllmSpec {
             max_num_seqs: engine.max_num_seqs,
             max_num_batched_tokens: engine.max_num_batched_tokens,
+            policy: self.policy,
             prefix_caching: false,
             steps_in_flight: if self.asynchronous { 2 } else { 1 },
             ..VllmSpec::of_version(self.version, num_blocks, setup.largest_request_tokens() + 1)
@@ -63,10 +69,23 @@ fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
     VllmSetup {
         workload: setup.workload.clone(),
         vllm: rules.spec(setup),
+        standings: standings(setup),
         step_time: setup.step_time,
         slo: setup.slo,
         seed: setup.seed,
     }
+}
+
+/// Only the classes of a mix differ in importance.
+fn standings(setup: &Setup) -> Standings {
+    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
+        return Standings::Same;
+    };
+    let standing = |class: &RequestClass| Standing {
+        priority: i64::from(class.priority),
+        ..Standing::default()
+    };
+    Standings::OfClass(mix.classes.iter().map(standing).collect())
 }
 
 fn batch_setup(setup: &Setup, max_delay_s: f64, noise: &ServiceNoise) -> BatchSetup {
@@ -95,25 +114,17 @@ pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
 ///
 /// # Errors
 /// The set-up holds a number outside its domain.
+#[cfg(any(test, feature = "oracle"))]
 pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
     setup.check()?;
     match &setup.rules {
         Rules::Reference => reference_by_oracle(setup, keep),
         Rules::VllmV1(rules) => {
-            simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(with_counts)
+            simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(|vllm| vllm.run)
         }
         Rules::WholeBatches { max_delay_s, noise } => {
             simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)
         }
-    }
-}
-
-fn with_counts(vllm: VllmRun) -> Run {
-    Run {
-        preemptions: vllm.counts.preemptions,
-        recomputed_tokens: vllm.counts.recomputed_tokens,
-        cached_tokens: vllm.counts.cached_tokens,
-        ..vllm.run
     }
 }
 
@@ -126,13 +137,13 @@ pub struct Simulation {
 #[derive(Clone, Debug)]
 enum State {
     Reference(Box<ReferenceSimulation>),
+    Vllm(Box<VllmSimulation>),
     /// Rules whose engines run in one piece have run already.
     Ended(Box<Run>),
 }
 
 impl Simulation {
-    /// Prepare a run. Only the reference rules can be advanced piece by piece; under the others the
-    /// whole run is made here.
+    /// Prepare a run. Whole batches are not advanced piece by piece: their run is made here.
     ///
     /// # Errors
     /// The set-up holds a number outside its domain.
@@ -142,7 +153,7 @@ impl Simulation {
         let state = match &setup.rules {
             Rules::Reference => State::Reference(Box::new(ReferenceSimulation::new(setup, keep)?)),
             Rules::VllmV1(rules) => {
-                ended(with_counts(simulate_vllm(&vllm_setup(setup, *rules), keep)?))
+                State::Vllm(Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?))
             }
             Rules::WholeBatches { max_delay_s, noise } => {
                 ended(simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)?)
@@ -155,6 +166,7 @@ impl Simulation {
     pub fn advance(&mut self, most: u64) -> Progress {
         match &mut self.state {
             State::Reference(simulation) => simulation.advance(most),
+            State::Vllm(simulation) => simulation.advance(most),
             State::Ended(_) => Progress::Done,
         }
     }
@@ -164,6 +176,7 @@ impl Simulation {
     pub fn finish(self) -> Run {
         match self.state {
             State::Reference(simulation) => simulation.finish(),
+            State::Vllm(simulation) => simulation.finish().run,
             State::Ended(run) => *run,
         }
     }

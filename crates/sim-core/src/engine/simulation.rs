@@ -12,7 +12,7 @@ use crate::{
     workload::{Request, Requests},
 };
 
-use super::{EngineBounds, Keep, finish_queue::FinishQueue, has_arrived, jump::Jump};
+use super::{EngineBounds, Keep, finish_queue::FinishQueue, jump::Jump, seen_until_s};
 
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +48,11 @@ struct HalfDone {
 pub(super) struct ReferenceSimulation {
     engine: EngineSpec,
     model: StepModel,
+    /// The rest of the workload, from the next request that is not running yet; that one may have
+    /// arrived already.
     requests: Requests,
-    /// The next request that is not running yet; it may have arrived already.
-    next: Option<Request>,
+    /// When the next request arrives; infinite after the last.
+    next_arrival_s: f64,
     now_s: f64,
     /// Steps taken.
     step: u64,
@@ -89,7 +91,7 @@ impl ReferenceSimulation {
             engine: setup.engine,
             model,
             requests,
-            next: None,
+            next_arrival_s: f64::INFINITY,
             now_s: 0.0,
             step: 0,
             slots: Vec::new(),
@@ -102,17 +104,23 @@ impl ReferenceSimulation {
             fresh: Vec::new(),
             recorder,
         };
-        simulation.pull_next();
+        simulation.meet_next();
         Ok(simulation)
     }
 
     /// Take up to `most` jumps.
+    ///
+    /// On its own, so that its registers are: merged into its callers it is slower, most of all in
+    /// WASM.
+    #[inline(never)]
     pub(super) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if self.running() == 0 {
-                let Some(next) = self.next else { return Progress::Done };
-                if !has_arrived(next.arrival_s, self.now_s) {
-                    self.now_s = next.arrival_s;
+                if self.requests.peek().is_none() {
+                    return Progress::Done;
+                }
+                if self.next_arrival_s > seen_until_s(self.now_s) {
+                    self.now_s = self.next_arrival_s;
                 }
             }
             self.advance_once();
@@ -123,7 +131,7 @@ impl ReferenceSimulation {
     /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
     #[must_use]
     pub(super) fn finish(self) -> Run {
-        let in_flight = self.running() + u64::from(self.next.is_some());
+        let in_flight = self.running() + u64::from(self.requests.peek().is_some());
         let run = self.recorder.finish(in_flight);
         debug_assert!(in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
         run
@@ -133,64 +141,68 @@ impl ReferenceSimulation {
         self.decoding + u64::from(self.half_done.is_some())
     }
 
-    /// Fetch the next request that can ever be served; turn away those that cannot.
-    fn pull_next(&mut self) {
-        loop {
-            self.next = self.requests.next();
-            let Some(request) = &self.next else { return };
+    /// Look at the next request that can ever be served; turn away those that cannot.
+    #[inline]
+    fn meet_next(&mut self) {
+        while let Some(request) = self.requests.peek() {
             self.recorder.arrived(request);
             if request.final_tokens() <= self.engine.kv_capacity_tokens {
+                self.next_arrival_s = request.arrival_s;
                 return;
             }
             self.recorder.rejected(request);
+            self.requests.pass();
         }
+        self.next_arrival_s = f64::INFINITY;
     }
 
     /// Compose one step, take it, and as many more as change nothing.
     fn advance_once(&mut self) {
-        let decoding = self.decoding;
-        let mut budget = self.engine.max_num_batched_tokens.saturating_sub(decoding);
-        let mut chunk = 0;
-        if let Some(half_done) = self.half_done
-            && budget > 0
-        {
-            chunk = half_done.remaining_tokens.min(budget);
-            budget -= chunk;
-            if chunk == half_done.remaining_tokens {
-                self.fresh.push(half_done.slot);
-                self.half_done = None;
-            }
-        }
-        // The prompt begun earlier, if it takes part; whoever is admitted joins it.
-        let mut sequences = decoding + u64::from(chunk > 0);
-        let running_before =
-            decoding + u64::from(self.half_done.is_some()) + self.fresh.len() as u64;
-        let admitted = self.admit(budget, running_before);
-        sequences += admitted.requests;
-        let tokens = decoding + chunk + admitted.tokens;
-        let context_tokens = self.context_tokens;
-        let lines = self.model.lines(tokens, sequences);
-        let running = running_before + admitted.requests;
-
+        let running_before = self.running();
+        let mut budget = self.engine.max_num_batched_tokens.saturating_sub(self.decoding);
+        let chunk = self.continue_prompt(&mut budget);
+        let has_room = budget > 0 && running_before < self.engine.max_num_seqs;
+        let seen_until_s = seen_until_s(self.now_s);
+        let is_waiting = self.next_arrival_s <= seen_until_s;
+        let admitted = if has_room && is_waiting {
+            self.admit(budget, running_before, seen_until_s)
+        } else {
+            Admitted::default()
+        };
+        let batch = Batch {
+            tokens: self.decoding + chunk + admitted.tokens,
+            // The prompt begun earlier, if it takes part; whoever is admitted joins it.
+            sequences: self.decoding + u64::from(chunk > 0) + admitted.requests,
+            running: running_before + admitted.requests,
+        };
         let changes = admitted.requests > 0 || !self.fresh.is_empty();
         let most = if changes { 1 } else { self.steps_until_change(chunk) };
-        let mut jump = Jump::along(&lines, context_tokens, tokens, most);
-        if !changes
-            && budget > 0
-            && running < self.engine.max_num_seqs
-            && let Some(next) = self.next
-            && !has_arrived(next.arrival_s, self.now_s)
-        {
-            jump.stop_at_arrival(self.now_s, next.arrival_s);
+        let lines = self.model.lines(batch.tokens, batch.sequences);
+        let mut jump = Jump::along(&lines, self.context_tokens, batch.tokens, most);
+        if jump.steps > 1 && has_room && !is_waiting {
+            jump.stop_at_arrival(self.now_s, self.next_arrival_s);
         }
-        self.take(&jump, running);
-        self.context_tokens += tokens * jump.steps;
-        // A step that admits or completes nothing leaves the half-done prompt the only one it worked on.
-        if !changes && let Some(half_done) = &mut self.half_done {
+        self.take(&batch, &jump);
+        if changes {
+            self.first_tokens();
+        } else if let Some(half_done) = &mut self.half_done {
+            // It is the only prompt that these steps worked on.
             half_done.remaining_tokens -= chunk * jump.steps;
         }
-        self.first_tokens();
         self.last_tokens();
+    }
+
+    /// Give the half-done prompt its part of the budget, and tell how much that is.
+    #[inline]
+    fn continue_prompt(&mut self, budget: &mut u64) -> u64 {
+        let Some(half_done) = self.half_done else { return 0 };
+        let chunk = half_done.remaining_tokens.min(*budget);
+        *budget -= chunk;
+        if chunk == half_done.remaining_tokens {
+            self.fresh.push(half_done.slot);
+            self.half_done = None;
+        }
+        chunk
     }
 
     /// How many steps can be taken before a request finishes or the half-done prompt completes.
@@ -203,11 +215,13 @@ impl ReferenceSimulation {
         }
     }
 
-    /// Advance time and step count, and record what the steps did.
-    fn take(&mut self, jump: &Jump, running: u64) {
+    /// Advance time, step count and context, and record what the steps did.
+    #[inline]
+    fn take(&mut self, batch: &Batch, jump: &Jump) {
         let total_s = jump.total_s(jump.steps);
         self.now_s += total_s;
         self.step += jump.steps;
+        self.context_tokens += batch.tokens * jump.steps;
         self.recorder.stepped(&Step {
             gaps: ValueRun {
                 first: jump.first_s,
@@ -217,18 +231,18 @@ impl ReferenceSimulation {
             },
             total_s,
             compute_bound: jump.compute_bound,
-            running,
+            running: batch.running,
             kv_tokens: self.kv_tokens,
         });
     }
 
     /// Admit waiting requests in order of arrival while budget, slots and memory last.
-    fn admit(&mut self, mut budget: u64, mut running: u64) -> Admitted {
+    fn admit(&mut self, mut budget: u64, mut running: u64, seen_until_s: f64) -> Admitted {
         let mut admitted = Admitted::default();
         while budget > 0
             && running < self.engine.max_num_seqs
-            && let Some(request) = self.next
-            && has_arrived(request.arrival_s, self.now_s)
+            && self.next_arrival_s <= seen_until_s
+            && let Some(&request) = self.requests.peek()
             && self.kv_tokens + request.final_tokens() <= self.engine.kv_capacity_tokens
         {
             self.kv_tokens += request.final_tokens();
@@ -245,7 +259,8 @@ impl ReferenceSimulation {
             running += 1;
             admitted.requests += 1;
             admitted.tokens += chunk;
-            self.pull_next();
+            self.requests.pass();
+            self.meet_next();
         }
         admitted
     }
@@ -296,6 +311,15 @@ impl ReferenceSimulation {
             finish_s: self.now_s,
         });
     }
+}
+
+/// What one step works on.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    tokens: u64,
+    sequences: u64,
+    /// Requests that hold a slot, at work or not.
+    running: u64,
 }
 
 /// What one step admitted.

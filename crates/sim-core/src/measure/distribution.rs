@@ -33,6 +33,7 @@ pub struct ValueRun {
 impl ValueRun {
     /// The value at `index`, from 0.
     #[must_use]
+    #[inline]
     pub fn value(&self, index: u64) -> f64 {
         self.first + self.slope * from_count(index)
     }
@@ -107,14 +108,31 @@ impl Distribution {
     pub fn record(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
-        self.min = lesser(self.min, value);
-        self.max = greater(self.max, value);
+        self.stretch(value, value);
         if let Some(histogram) = &mut self.histogram {
             histogram.record(value, 1);
         } else {
-            self.values.push(value);
-            self.spill_if_large();
+            self.keep_value(value);
         }
+    }
+
+    /// Take in the ends of what was counted. New extremes are rare, so that the branches cost
+    /// less than two selections would.
+    #[inline]
+    fn stretch(&mut self, low: f64, high: f64) {
+        if low < self.min {
+            self.min = low;
+        }
+        if high > self.max {
+            self.max = high;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_value(&mut self, value: f64) {
+        self.values.push(value);
+        self.spill_if_large();
     }
 
     /// Count every value of a run.
@@ -128,14 +146,22 @@ impl Distribution {
         self.count += number;
         // The mean of an arithmetic progression is the mean of its ends.
         self.sum += 0.5 * (run.first + last) * from_count(number);
-        self.min = lesser(self.min, lesser(run.first, last));
-        self.max = greater(self.max, greater(run.first, last));
+        self.stretch(run.first, last);
+        if run.slope < 0.0 {
+            self.stretch(last, run.first);
+        }
         if let Some(histogram) = &mut self.histogram {
             histogram.record_run(run);
         } else {
-            self.runs.push(*run);
-            self.spill_if_large();
+            self.keep_run(*run);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_run(&mut self, run: ValueRun) {
+        self.runs.push(run);
+        self.spill_if_large();
     }
 
     fn spill_if_large(&mut self) {

@@ -35,6 +35,12 @@ fn bin_of(value: f64) -> usize {
     key.clamp(0, BINS as i64 - 1) as usize
 }
 
+/// The bin of a value within range; for one below, it is no bin at all.
+#[inline]
+fn key_of(value: f64) -> usize {
+    ((value.to_bits() >> SHIFT) as usize).wrapping_sub(FIRST_KEY as usize - 1)
+}
+
 /// The smallest value of a bin.
 fn lower_edge(bin: usize) -> f64 {
     if bin == 0 {
@@ -47,25 +53,38 @@ impl Histogram {
     /// Count `value` `weight` times.
     #[inline]
     pub fn record(&mut self, value: f64, weight: u64) {
+        match self.counts.get_mut(key_of(value)) {
+            Some(count) => *count += weight,
+            None => self.record_at_the_ends(value, weight),
+        }
+    }
+
+    /// Count a value below a nanosecond, such as no wait at all, or beyond the last bin.
+    #[inline(never)]
+    fn record_at_the_ends(&mut self, value: f64, weight: u64) {
         self.counts[bin_of(value)] += weight;
     }
 
     /// Count every value of a run.
     #[inline]
     pub fn record_run(&mut self, run: &ValueRun) {
-        let first_bin = bin_of(run.first);
+        let last = run.value(run.count - 1);
         // Most runs are short and nearly flat: one bin holds them.
-        if run.count == 1 || first_bin == bin_of(run.value(run.count - 1)) {
-            self.counts[first_bin] += run.count * run.weight;
+        let key = key_of(run.first);
+        if key == key_of(last)
+            && let Some(count) = self.counts.get_mut(key)
+        {
+            *count += run.count * run.weight;
         } else {
-            self.record_spread_run(run, first_bin);
+            // A copy, so that `run` itself can stay in registers.
+            self.record_spread_run(*run);
         }
     }
 
     /// Count a run that spans several bins, bin by bin.
-    #[cold]
-    fn record_spread_run(&mut self, run: &ValueRun, first_bin: usize) {
-        let last_bin = bin_of(run.value(run.count - 1));
+    #[inline(never)]
+    fn record_spread_run(&mut self, run: ValueRun) {
+        let (first_bin, last_bin) = (bin_of(run.first), bin_of(run.value(run.count - 1)));
         let (low, high) = (first_bin.min(last_bin), first_bin.max(last_bin));
         let mut counted = 0;
         for bin in low..high {

@@ -203,10 +203,12 @@ impl Run {
         self.verify_ceiling()
     }
 
-    /// Throughput is at most what a step can process at its very best.
+    /// Throughput is at most what a step can process at its very best. What a prefix cache held
+    /// was not processed.
     fn verify_ceiling(&self) -> Result<(), String> {
-        let least_s = self.bounds.least_s_per_token
-            * (self.input_tokens + self.output_tokens - self.completed) as f64;
+        let tokens = self.input_tokens + self.output_tokens - self.completed;
+        let least_s =
+            self.bounds.least_s_per_token * tokens.saturating_sub(self.cached_tokens) as f64;
         if self.step_times.busy_s * (1.0 + 1e-9) + 1e-9 < least_s {
             return Err(format!(
                 "ceiling: {} tokens need at least {least_s} s, the engine was busy for {} s",

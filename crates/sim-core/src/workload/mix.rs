@@ -90,6 +90,10 @@ pub struct RequestClass {
 }
 
 /// Prompt and output lengths of a class.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one for each class; lengths by quantiles stay plain values"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RequestLengths {
     /// Drawn independently.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use mix::{Arrivals, LengthPair, MAX_CLASSES, Mix, OnOff, RequestClass, RequestLengths};
 pub use profile::{RatePoint, RateProfile};
 pub use quantiles::{MAX_QUANTILES, Quantiles};
+pub(crate) use requests::share_of;
 pub use requests::{Request, Requests};
 pub use trace::{Trace, TraceRow};
 
@@ -21,6 +22,9 @@ use crate::setup::SetupError;
 
 /// Largest prompt or output that is simulated, in tokens.
 pub const MAX_LENGTH_TOKENS: u64 = 1_000_000_000;
+
+/// Most replicas among which requests are dealt.
+pub const MAX_REPLICAS: u64 = 100_000;
 
 /// A finite stream of requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +36,10 @@ pub struct Workload {
 }
 
 /// Where requests come from.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one in a set-up; lengths by quantiles stay plain values"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestSource {
     /// Drawn from distributions.
@@ -54,6 +62,20 @@ pub enum RequestSource {
         /// How many times faster than recorded: arrival times are divided by it.
         speed: f64,
     },
+    /// What one of several replicas gets when requests are dealt out in turn.
+    Dealt(Deal),
+}
+
+/// The share of one replica behind round robin: of the requests of a stream, counted from 0, every
+/// `replicas`-th, beginning with `replica`. A workload of it counts that replica's requests only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deal {
+    /// The stream that is dealt out; not itself a share.
+    pub source: Box<RequestSource>,
+    /// Among how many.
+    pub replicas: u64,
+    /// Whose share, from 0.
+    pub replica: u64,
 }
 
 /// The distribution of the gaps between arrivals. All have mean `1 / rate`: one unit-rate stream
@@ -205,18 +227,6 @@ const OUTPUT_FIELDS: LengthFields = LengthFields {
     quantiles: "workload.output.quantiles",
 };
 
-impl RequestSource {
-    /// Mean prompt and mean output over all requests, in tokens.
-    #[must_use]
-    pub fn mean_tokens(&self) -> (f64, f64) {
-        match self {
-            Self::Generated { input, output, .. } => (input.mean_tokens(), output.mean_tokens()),
-            Self::Mixed(mix) => mix.mean_tokens(),
-            Self::Replay { trace, .. } => trace.mean_tokens(),
-        }
-    }
-}
-
 impl Workload {
     /// Check every number.
     ///
@@ -226,8 +236,68 @@ impl Workload {
         if self.requests == 0 {
             return Err(out_of_domain("workload.requests", 0.0, "1 or more"));
         }
-        match &self.source {
-            RequestSource::Generated { process, rate_per_s, input, output } => {
+        self.source.check()
+    }
+}
+
+impl RequestSource {
+    /// Tokens of the largest request that can come, prompt and output together.
+    #[must_use]
+    pub fn largest_request_tokens(&self) -> u64 {
+        match self {
+            Self::Generated { input, output, .. } => {
+                input.longest_tokens() + output.longest_tokens()
+            }
+            Self::Mixed(mix) => mix.largest_tokens(),
+            Self::Replay { trace, .. } => trace.largest_request_tokens(),
+            Self::Dealt(deal) => deal.source.largest_request_tokens(),
+        }
+    }
+
+    /// Mean prompt and output lengths in tokens, before clamping and rounding.
+    #[must_use]
+    pub fn mean_tokens(&self) -> (f64, f64) {
+        match self {
+            Self::Generated { input, output, .. } => (input.mean_tokens(), output.mean_tokens()),
+            Self::Mixed(mix) => mix.mean_tokens(),
+            Self::Replay { trace, .. } => trace.mean_tokens(),
+            Self::Dealt(deal) => deal.source.mean_tokens(),
+        }
+    }
+
+    /// The stream itself, for a share of one the stream that is dealt out.
+    #[must_use]
+    pub fn whole(&self) -> &Self {
+        match self {
+            Self::Dealt(deal) => &deal.source,
+            _ => self,
+        }
+    }
+
+    /// The rate in requests per second that it asks for; a replay has none of its own.
+    #[must_use]
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self {
+            Self::Generated { rate_per_s, .. } => Some(*rate_per_s),
+            Self::Mixed(mix) => Some(mix.arrivals.rate_per_s),
+            Self::Replay { .. } => None,
+            Self::Dealt(deal) => Some(deal.source.rate_per_s()? / deal.replicas as f64),
+        }
+    }
+
+    /// Ask for another rate. A replay is taken to ask for 1 req/s, and runs so much faster.
+    pub fn set_rate(&mut self, rate_per_s: f64) {
+        match self {
+            Self::Generated { rate_per_s: rate, .. } => *rate = rate_per_s,
+            Self::Mixed(mix) => Arc::make_mut(mix).arrivals.rate_per_s = rate_per_s,
+            Self::Replay { speed, .. } => *speed *= rate_per_s,
+            Self::Dealt(deal) => deal.source.set_rate(rate_per_s * deal.replicas as f64),
+        }
+    }
+
+    fn check(&self) -> Result<(), SetupError> {
+        match self {
+            Self::Generated { process, rate_per_s, input, output } => {
                 if !(rate_per_s.is_finite() && *rate_per_s > 0.0) {
                     return Err(out_of_domain(
                         "workload.rate_per_s",
@@ -243,14 +313,32 @@ impl Workload {
                 input.check(&INPUT_FIELDS, 0)?;
                 output.check(&OUTPUT_FIELDS, 1)
             }
-            RequestSource::Mixed(mix) => mix.check(),
-            RequestSource::Replay { trace, speed } => {
+            Self::Mixed(mix) => mix.check(),
+            Self::Replay { trace, speed } => {
                 if !(speed.is_finite() && *speed > 0.0) {
                     return Err(out_of_domain("workload.speed", *speed, "finite and above 0"));
                 }
                 trace.check()
             }
+            Self::Dealt(deal) => deal.check(),
         }
+    }
+}
+
+impl Deal {
+    fn check(&self) -> Result<(), SetupError> {
+        let (replicas, replica) = (self.replicas as f64, self.replica as f64);
+        if !(1..=MAX_REPLICAS).contains(&self.replicas) {
+            return Err(out_of_domain("fleet.replicas", replicas, "between 1 and 100,000"));
+        }
+        if self.replica >= self.replicas {
+            return Err(out_of_domain("fleet.replica", replica, "below the number of replicas"));
+        }
+        if let RequestSource::Dealt(inner) = &*self.source {
+            let replicas = inner.replicas as f64;
+            return Err(out_of_domain("fleet.replicas", replicas, "dealt among only once"));
+        }
+        self.source.check()
     }
 }
 

@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{float::greater, setup::SetupError};
+use crate::{
+    float::{greater, lesser},
+    setup::SetupError,
+};
 
 /// The mean rate over time, as a multiple of the workload's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
@@ -155,7 +158,9 @@ impl Stretch {
     ///
     /// The root of `factor t + slope t² / 2 = units`, in the form that loses no digits.
     fn elapsed_s(&self, units: f64) -> f64 {
-        let root = (self.factor * self.factor + 2.0 * self.slope * units).sqrt();
+        // A rate that falls to nothing may round below it.
+        let square = greater(0.0, self.factor * self.factor + 2.0 * self.slope * units);
+        let root = square.sqrt();
         2.0 * units / (self.factor + root)
     }
 }
@@ -235,7 +240,10 @@ impl ProfileClock {
         let stretch = &self.stretches[self.current];
         let units = within - stretch.start_units;
         let elapsed_s = if units > 0.0 { stretch.elapsed_s(units) } else { 0.0 };
-        self.offset.0 + stretch.start_s + elapsed_s
+        // No rounding may carry a time beyond the stretch, where the next one would go back.
+        let next_s = self.stretches.get(self.current + 1).map(|next| next.start_s);
+        let end_s = next_s.or(self.period.map(|(period_s, _)| period_s)).unwrap_or(f64::INFINITY);
+        self.offset.0 + lesser(stretch.start_s + elapsed_s, end_s)
     }
 }
 
@@ -297,6 +305,42 @@ mod tests {
     }
 
     proptest! {
+        /// Also where the rate falls to nothing on the way: a time that is none would hang an engine.
+        #[test]
+        fn times_are_numbers_and_never_go_back(
+            points in prop::collection::vec((0_u32..40, 0_u32..3), 1..8),
+            period in prop::option::of(0.0_f64..30.0),
+            gaps in prop::collection::vec(prop_oneof![Just(0.0), 0.0_f64..4.0], 200),
+        ) {
+            let mut time_s = 0.0;
+            let mut ordered: Vec<RatePoint> = points
+                .into_iter()
+                .map(|(gap, factor)| {
+                    time_s += 0.1 * f64::from(gap);
+                    RatePoint { time_s, factor: f64::from(factor) / 3.0 }
+                })
+                .collect();
+            let profile = match period {
+                None => {
+                    ordered.push(RatePoint { time_s, factor: 0.7 });
+                    RateProfile::Piecewise { points: ordered }
+                }
+                Some(more_s) => {
+                    ordered[0] = RatePoint { time_s: 0.0, factor: 0.3 };
+                    RateProfile::Periodic { points: ordered, period_s: time_s + more_s + 0.1 }
+                }
+            };
+            prop_assert_eq!(profile.check(), Ok(()));
+            let mut clock = ProfileClock::new(&profile);
+            let (mut units, mut before_s) = (0.0, 0.0);
+            for gap in gaps {
+                units += gap;
+                let now_s = clock.time_s(units);
+                prop_assert!(now_s.is_finite() && now_s >= before_s, "{now_s} after {before_s}");
+                before_s = now_s;
+            }
+        }
+
         /// Against a sum over small steps of time.
         #[test]
         fn the_inverse_matches_numerical_integration(

@@ -1,6 +1,6 @@
 //! Requests, one at a time, in order of arrival.
 
-use std::sync::Arc;
+use std::{ops::Range, slice, sync::Arc};
 
 use crate::random::{Purpose, Stream, split_mix};
 
@@ -32,12 +32,25 @@ impl Request {
     }
 }
 
+/// How many requests are drawn at a time. One kind of draw after the other, in short loops, costs
+/// less than all kinds in turn for each request.
+const BLOCK: u64 = 64;
+
 /// The stream of requests of a workload. Memory does not grow with its length.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    next_index: u64,
+    /// How many have been drawn of the whole stream, and how many there are.
+    drawn: u64,
     end: u64,
+    /// Of which every so many-th, from which on, are this stream's.
+    deal: (u64, u64),
+    /// How many those are.
+    total: u64,
     source: Source,
+    /// Requests drawn ahead; those before `taken` have been handed out. It is used up only at the
+    /// end of the stream.
+    block: Vec<Request>,
+    taken: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +58,7 @@ enum Source {
     // Boxed: a generator is many times the size of a replay.
     Generated(Box<Generator>),
     Replay { trace: Arc<Trace>, speed: f64 },
+    Nothing,
 }
 
 /// Draws requests from distributions.
@@ -112,14 +126,21 @@ impl ClassDraws {
         }
     }
 
+    /// Draw the lengths of consecutive requests of this class.
     #[inline]
-    fn draw(&mut self) -> (u64, u64) {
+    fn draw(&mut self, requests: &mut [Request]) {
         match self {
-            Self::Independent { input, output } => (input.draw(), output.draw()),
+            Self::Independent { input, output } => {
+                input.draw(requests, |request, tokens| request.input_tokens = tokens);
+                output.draw(requests, |request, tokens| request.output_tokens = tokens);
+            }
             Self::Pairs { pairs, stream } => {
-                let index = (stream.uniform() * pairs.len() as f64).ceil() as usize;
-                let pair = pairs[index.clamp(1, pairs.len()) - 1];
-                (pair.input_tokens, pair.output_tokens)
+                for request in requests {
+                    let index = (stream.uniform() * pairs.len() as f64).ceil() as usize;
+                    let pair = pairs[index.clamp(1, pairs.len()) - 1];
+                    request.input_tokens = pair.input_tokens;
+                    request.output_tokens = pair.output_tokens;
+                }
             }
         }
     }
@@ -135,16 +156,25 @@ impl Generator {
         }
     }
 
-    #[inline]
-    fn draw(&mut self, index: u64) -> Request {
-        let class = self.chooser.as_mut().map_or(0, Chooser::choose);
-        let (input_tokens, output_tokens) = self.classes[class].draw();
-        Request {
+    /// Append the requests of `indices`, which follow those drawn before.
+    fn draw(&mut self, indices: Range<u64>, block: &mut Vec<Request>) {
+        let start = block.len();
+        block.extend(indices.map(|index| Request {
             index,
             arrival_s: self.arrivals.next_s(),
-            input_tokens,
-            output_tokens,
-            class: class as u32,
+            input_tokens: 0,
+            output_tokens: 1,
+            class: 0,
+        }));
+        let fresh = &mut block[start..];
+        let Some(chooser) = &mut self.chooser else {
+            // A mix has at least one class.
+            return self.classes.iter_mut().for_each(|only| only.draw(fresh));
+        };
+        for request in fresh {
+            let class = chooser.choose();
+            request.class = class as u32;
+            self.classes[class].draw(slice::from_mut(request));
         }
     }
 }
@@ -154,7 +184,8 @@ enum Lengths {
     Fixed(u64),
     Uniform { min_tokens: u64, max_tokens: u64, stream: Stream },
     LogNormal { log_median: f64, sigma: f64, min_tokens: u64, max_tokens: u64, stream: Stream },
-    Empirical { quantiles: Quantiles, stream: Stream },
+    // Boxed: the other lengths are a third of its size.
+    Empirical { quantiles: Box<Quantiles>, stream: Stream },
 }
 
 impl Lengths {
@@ -174,36 +205,62 @@ impl Lengths {
                 }
             }
             LengthSpec::Empirical(quantiles) => {
-                Self::Empirical { quantiles, stream: Stream::new(seed, purpose) }
+                let stream = Stream::new(seed, purpose);
+                Self::Empirical { quantiles: Box::new(quantiles), stream }
             }
         }
     }
 
-    fn draw(&mut self) -> u64 {
+    /// Draw a length for each request, in order.
+    #[inline]
+    fn draw(&mut self, requests: &mut [Request], set: impl Fn(&mut Request, u64)) {
         match self {
-            Self::Fixed(tokens) => *tokens,
+            Self::Fixed(tokens) => {
+                for request in requests {
+                    set(request, *tokens);
+                }
+            }
             Self::Uniform { min_tokens, max_tokens, stream } => {
                 let choices = (*max_tokens - *min_tokens + 1) as f64;
-                let above = (stream.uniform() * choices).ceil() as u64;
-                (*min_tokens + above - 1).clamp(*min_tokens, *max_tokens)
+                for request in requests {
+                    let above = (stream.uniform() * choices).ceil() as u64;
+                    set(request, (*min_tokens + above - 1).clamp(*min_tokens, *max_tokens));
+                }
             }
             Self::LogNormal { log_median, sigma, min_tokens, max_tokens, stream } => {
-                let length = libm::exp(*log_median + *sigma * stream.normal());
-                // A float beyond the range of u64 saturates, then the bounds hold it.
-                (libm::round(length) as u64).clamp(*min_tokens, *max_tokens)
+                for request in requests {
+                    let length = libm::exp(*log_median + *sigma * stream.normal());
+                    set(request, whole_tokens(length).clamp(*min_tokens, *max_tokens));
+                }
             }
             Self::Empirical { quantiles, stream } => {
-                libm::round(quantiles.at(stream.uniform())) as u64
+                for request in requests {
+                    set(request, libm::round(quantiles.at(stream.uniform())) as u64);
+                }
             }
         }
     }
+}
+
+/// The nearest whole number, halves up, of a length that is not negative. One beyond the range
+/// of 63 bits saturates; bounds of a length are far below.
+#[inline]
+fn whole_tokens(length: f64) -> u64 {
+    let below = length as i64;
+    let is_up = length - below as f64 >= 0.5;
+    below.saturating_add(i64::from(is_up)).cast_unsigned()
 }
 
 impl Requests {
     /// Start the stream of a checked workload.
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
-        let (end, source) = match &workload.source {
+        let (deal, dealt) = match &workload.source {
+            RequestSource::Dealt(deal) => ((deal.replicas, deal.replica), &*deal.source),
+            whole => ((1, 0), whole),
+        };
+        let (every, first) = deal;
+        let (total, source) = match dealt {
             RequestSource::Generated { process, rate_per_s, input, output } => {
                 let generator = Generator {
                     arrivals: ArrivalClock::constant(*process, *rate_per_s, seed),
@@ -216,42 +273,113 @@ impl Requests {
                 (workload.requests, Source::Generated(Box::new(Generator::of_mix(mix, seed))))
             }
             RequestSource::Replay { trace, speed } => (
-                workload.requests.min(trace.rows().len() as u64),
+                workload.requests.min(share_of(trace.rows().len() as u64, every, first)),
                 Source::Replay { trace: Arc::clone(trace), speed: *speed },
             ),
+            // A checked workload is dealt out only once.
+            RequestSource::Dealt(_) => (0, Source::Nothing),
         };
-        Self { next_index: 0, end, source }
+        // Just after this stream's last request.
+        let end = match total.checked_sub(1) {
+            Some(last) => last.saturating_mul(every).saturating_add(first + 1),
+            None => 0,
+        };
+        let block = Vec::new();
+        let mut requests = Self { drawn: 0, end, deal, total, source, block, taken: 0 };
+        requests.fill_block();
+        requests
     }
 
     /// How many requests the whole stream holds.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        self.end
+        self.total
     }
-}
 
-impl Iterator for Requests {
-    type Item = Request;
+    /// The place of this stream's request `index` in the whole stream that is dealt out.
+    #[must_use]
+    pub(crate) const fn place_in_whole(&self, index: u64) -> u64 {
+        index.wrapping_mul(self.deal.0).wrapping_add(self.deal.1)
+    }
 
-    fn next(&mut self) -> Option<Request> {
-        if self.next_index == self.end {
-            return None;
+    /// The next request, without taking it.
+    #[must_use]
+    #[inline]
+    pub fn peek(&self) -> Option<&Request> {
+        self.block.get(self.taken)
+    }
+
+    /// Leave the next request behind.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        self.taken += 1;
+        if self.taken >= self.block.len() {
+            self.fill_block();
         }
-        let index = self.next_index;
-        self.next_index += 1;
-        Some(match &mut self.source {
-            Source::Generated(generator) => generator.draw(index),
+    }
+
+    /// Draw the next requests, once all that were drawn have been taken.
+    #[cold]
+    fn fill_block(&mut self) {
+        self.block.clear();
+        self.taken = 0;
+        while self.block.is_empty() && self.drawn < self.end {
+            let first = self.drawn;
+            self.draw_block();
+            self.keep_own(first);
+        }
+    }
+
+    /// Drop what other replicas get of a block that begins with `first`, and count the rest anew.
+    fn keep_own(&mut self, first: u64) {
+        let (every, own) = self.deal;
+        if every == 1 {
+            return;
+        }
+        let before = share_of(first, every, own);
+        // The request that comes next; it may lie beyond this block.
+        let start = (self.place_in_whole(before) - first) as usize;
+        let number = self.block.len().saturating_sub(start).div_ceil(every as usize);
+        for kept in 0..number {
+            let request = self.block[start + kept * every as usize];
+            self.block[kept] = Request { index: before + kept as u64, ..request };
+        }
+        self.block.truncate(number);
+    }
+
+    fn draw_block(&mut self) {
+        let indices = self.drawn..self.end.min(self.drawn.saturating_add(BLOCK));
+        self.drawn = indices.end;
+        match &mut self.source {
+            Source::Generated(generator) => generator.draw(indices, &mut self.block),
             Source::Replay { trace, speed } => {
-                let row = trace.rows()[index as usize];
-                Request {
+                let rows = &trace.rows()[indices.start as usize..indices.end as usize];
+                self.block.extend(indices.zip(rows).map(|(index, row)| Request {
                     index,
                     arrival_s: row.arrival_s / *speed,
                     input_tokens: row.input_tokens,
                     output_tokens: row.output_tokens,
                     class: 0,
-                }
+                }));
             }
-        })
+            Source::Nothing => {}
+        }
+    }
+}
+
+/// How many of the first `number` requests a replica gets of a stream that is dealt out.
+pub(crate) const fn share_of(number: u64, replicas: u64, replica: u64) -> u64 {
+    if number > replica { (number - replica - 1) / replicas + 1 } else { 0 }
+}
+
+impl Iterator for Requests {
+    type Item = Request;
+
+    #[inline]
+    fn next(&mut self) -> Option<Request> {
+        let request = *self.peek()?;
+        self.pass();
+        Some(request)
     }
 }
 

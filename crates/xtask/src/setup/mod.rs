@@ -5,6 +5,7 @@ mod debian;
 mod driver;
 mod node;
 mod tools;
+mod valgrind;
 mod wasm_std;
 
 pub(crate) use browser::find as find_browser;
@@ -72,6 +73,13 @@ const DRIVER: Part = Part {
     install: driver::install,
 };
 
+const VALGRIND: Part = Part {
+    name: "Valgrind",
+    why: "counts the instructions that a simulated request costs",
+    find: valgrind::describe,
+    install: valgrind::install,
+};
+
 /// What a build of the site needs.
 pub(crate) const FOR_BUILD: &[Part] = &[NODE, NPM_PACKAGES, WASM_STD, WASM_BINDGEN, TRUNK];
 /// What the browser tests need beside a built site.
@@ -80,11 +88,13 @@ pub(crate) const FOR_BROWSER_TESTS: &[Part] = &[NODE, NPM_PACKAGES, BROWSER];
 pub(crate) const FOR_NODE_TESTS: &[Part] = &[NODE, WASM_STD, WASM_BINDGEN];
 /// What tests compiled for WASM need to run in Node and in a browser.
 pub(crate) const FOR_PARITY: &[Part] = &[NODE, WASM_STD, WASM_BINDGEN, BROWSER, DRIVER];
+/// What counting instructions needs.
+pub(crate) const FOR_INSTRUCTIONS: &[Part] = &[VALGRIND];
 /// What a compilation for WASM needs.
 pub(crate) const FOR_WASM: &[Part] = &[WASM_STD];
 /// Everything, in the order of cost: a machine that cannot do the cheap parts says so early.
 pub(crate) const ALL: &[Part] =
-    &[NODE, NPM_PACKAGES, BROWSER, DRIVER, WASM_STD, WASM_BINDGEN, TRUNK];
+    &[NODE, NPM_PACKAGES, BROWSER, DRIVER, VALGRIND, WASM_STD, WASM_BINDGEN, TRUNK];
 
 /// `cargo xtask setup`: finds or installs everything and tells what it found.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {

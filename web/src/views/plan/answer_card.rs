@@ -72,6 +72,7 @@ fn hero_class(card: &Card) -> String {
     let size = match card.size {
         Size::Number => "",
         Size::Wide => " hero-wide",
+        Size::Wider => " hero-wide hero-wider",
         Size::Widest => " hero-widest",
         Size::Words => " hero-words",
     };
@@ -124,7 +125,7 @@ fn paragraph(state: State, card: Memo<Card>) -> El {
         card.with(|card| matches!(card.beneath, Beneath::Paragraph { run_longer: true, .. }))
     };
     let run_longer = move || {
-        let button = inline_action(strings::RUN_LONGER).on(ev::click, move |_| state.run_longer());
+        let button = inline_action(report::RUN_LONGER).on(ev::click, move |_| state.run_longer());
         [button.into(), Nodes::from(".")]
     };
     el("p")

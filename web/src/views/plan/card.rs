@@ -1,13 +1,13 @@
 //! What the answer card shows: a pure function of scenario, answer and activity, so that each of
 //! its states can be told, tested and compared without a page.
 
-use planner::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
-use quantity::{NARROW_SPACE, about, count, duration, rate, whole_percent};
-use scenario::{ResolveError, Scenario};
+use planner::{FleetSize, LoadPoint, PlanAnswer, Remedy, Verdict};
+use quantity::{NARROW_SPACE, about, count, duration, whole_percent};
+use report::{Status, Telling};
+use scenario::{ResolveError, Scenario, SchedRules};
 
 use crate::{
     icons::Icon,
-    names,
     state::{Activity, Answered, Resolution},
     strings,
 };
@@ -47,6 +47,8 @@ pub(crate) enum Size {
     Number,
     /// Some more.
     Wide,
+    /// So many that the headline takes two lines.
+    Wider,
     /// Many.
     Widest,
     /// Words.
@@ -90,7 +92,7 @@ pub(crate) enum Right {
     /// The four facts; stale ones are of an older scenario.
     Facts { facts: Box<[Fact; 4]>, are_stale: bool },
     /// Changes that work, no more than [`MOST_CHANGES`].
-    Remedies(Vec<Change>),
+    Remedies(Vec<Remedy>),
     /// What to do about a worker that died; `waits` if nothing happens by itself.
     Restart { message: String, waits: bool },
 }
@@ -110,17 +112,6 @@ pub(crate) struct Fact {
     pub(crate) second_line: (String, String),
 }
 
-/// A change that works.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Change {
-    /// Key of the scenario.
-    pub(crate) key: String,
-    /// Its new value.
-    pub(crate) value: String,
-    /// What it does.
-    pub(crate) effect: String,
-}
-
 impl Card {
     /// Why there is no number, in a word. The number of an older scenario is none.
     pub(crate) fn word(&self) -> &str {
@@ -138,17 +129,15 @@ impl Card {
     /// The first of the changes that work, by name.
     pub(crate) fn first_change(&self) -> Option<String> {
         match &self.right {
-            Right::Remedies(changes) => changes.first().map(Change::name),
+            Right::Remedies(changes) => changes.first().map(change_name),
             _ => None,
         }
     }
 }
 
-impl Change {
-    /// The setting and its new value, as a person calls them.
-    pub(crate) fn name(&self) -> String {
-        strings::remedy(&self.key, &self.value)
-    }
+/// The setting of a change and its new value, as a person calls them.
+pub(crate) fn change_name(change: &Remedy) -> String {
+    strings::remedy(&change.key, &change.value)
 }
 
 /// The card for what is known now.
@@ -157,104 +146,64 @@ pub(crate) fn card(resolution: &Resolution, answered: Option<&Answered>, now: &A
         return stopped(resolution, answered, message, *waits);
     }
     if let Err(error) = resolution.outcome.as_ref() {
-        return refused(error);
+        return refused(&resolution.scenario, error);
     }
     match (now, answered) {
-        (Activity::Refused(message), _) => no_answer(strings::NO_ANSWER, message.clone(), &[]),
+        (Activity::Refused(message), _) => unanswered(message),
         (_, Some(answered)) if answered.scenario == resolution.scenario => of_answer(answered, now),
         _ => waiting(resolution, answered, now),
     }
 }
 
+/// An answer in words; of the first runs it is not known yet how sure they are.
+pub(crate) fn told(answered: &Answered) -> Telling {
+    let Answered { scenario, answer, complete, .. } = answered;
+    if *complete { report::tell(answer, scenario) } else { report::tell_so_far(answer, scenario) }
+}
+
 fn of_answer(answered: &Answered, now: &Activity) -> Card {
-    let answer = &answered.answer;
-    match &answer.verdict {
-        Verdict::Sized(fleet) => sized(answered, fleet, now),
-        Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
-            let (model, gpu) = names_of(&answered.scenario);
-            let text = strings::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
-            no_answer(strings::DOES_NOT_FIT, text, &changes(remedies))
-        }
-        Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
-            let text = strings::no_room(*capacity_tokens, *needed_tokens);
-            no_answer(strings::NO_ROOM, text, &changes(remedies))
-        }
-        Verdict::TooLong { sentence, remedies, .. } => {
-            no_answer(strings::NO_ANSWER, sentence.clone(), &changes(remedies))
-        }
-        Verdict::OutOfReach { ttft_floor_s, tpot_floor_s, remedies, .. } => {
-            let slo = answered.scenario.slo;
-            let text =
-                strings::out_of_reach((*ttft_floor_s, slo.ttft_s), (*tpot_floor_s, slo.tpot_s));
-            no_answer(strings::OUT_OF_REACH, text, &changes(remedies))
-        }
+    let telling = told(answered);
+    match &answered.answer.verdict {
+        Verdict::Sized(fleet) => sized(answered, fleet, telling, now),
+        _ => no_answer(&telling),
     }
 }
 
-fn sized(answered: &Answered, fleet: &FleetSize, now: &Activity) -> Card {
-    let Answered { scenario, answer, .. } = answered;
-    let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
-    let gpu = names::gpu_short(&scenario.gpu);
-    let asked = rate(scenario.rate_per_s);
-    let is_close = low != high && answered.complete;
-    let gauge = gauge(fleet.with_headroom, answer, fleet.carried_per_s);
-    let right = Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false };
-    let capacity = answer.capacity_per_s.unwrap_or(exactly(gauge.each_per_s));
-    let (hero, headline, qualifier, qualifier_short, beneath) = if is_close {
-        let text = strings::close_call(
-            scenario.rate_per_s,
-            scenario.headroom,
-            (low, high),
-            (capacity.low, capacity.high),
-        );
-        (
-            format!("{}–{}", count(low), count(high)),
-            strings::headline_close(&gpu, &asked),
-            strings::with_headroom(scenario.headroom),
-            strings::with_headroom(scenario.headroom),
-            Beneath::Paragraph { text, run_longer: true },
-        )
-    } else {
-        let FleetSize { with_headroom, without_headroom, carried_per_s, .. } = *fleet;
-        (
-            count(with_headroom),
-            strings::headline(&gpu, with_headroom as f64, &asked),
-            strings::qualifier(scenario.headroom, with_headroom, without_headroom, carried_per_s),
-            strings::qualifier_short(scenario.headroom, with_headroom, without_headroom),
-            Beneath::Gauge(gauge),
-        )
-    };
-    let pill = pill_of(answered, is_close, now);
-    let size = size_of(&hero);
+fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activity) -> Card {
+    let gauge = gauge(fleet.with_headroom, &answered.answer, fleet.carried_per_s);
     Card {
-        hero,
-        size,
+        size: size_of(&telling.hero),
         is_stale: false,
-        headline,
-        qualifier,
-        qualifier_short,
+        headline: telling.broken_headline(),
         offers_simulation: false,
-        pill,
-        beneath,
-        right,
+        pill: match now {
+            Activity::Running(done, total) if !answered.complete => progress_pill(*done, *total),
+            _ => pill_of(telling.status),
+        },
+        hero: telling.hero,
+        qualifier: telling.line,
+        qualifier_short: telling.line_short,
+        beneath: match telling.close_call {
+            Some(text) => Beneath::Paragraph { text: text + " ", run_longer: true },
+            None => Beneath::Gauge(gauge),
+        },
+        right: Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false },
     }
 }
 
-fn pill_of(answered: &Answered, is_close: bool, now: &Activity) -> Pill {
-    let is_stable = answered.answer.planned.is_none_or(|point| point.stable);
-    match now {
-        Activity::Running(done, total) if !answered.complete => progress_pill(*done, *total),
-        _ if !is_stable => pill("held", Icon::Warning, strings::WITHHELD),
-        _ if is_close => pill("warn", Icon::Warning, strings::CLOSE_CALL),
-        _ => pill("ok", Icon::Tick, strings::STABLE),
-    }
+fn pill_of(status: Status) -> Pill {
+    let (tone, icon) = match status {
+        Status::Stable => ("ok", Icon::Tick),
+        Status::CloseCall => ("warn", Icon::Warning),
+        Status::Withheld => ("held", Icon::Warning),
+        Status::NoAnswer => ("bad", Icon::Cross),
+    };
+    pill(tone, icon, status.label())
 }
 
 /// The closed form at once, the old facts dimmed.
 fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
     let scenario = &resolution.scenario;
-    let gpu = names::gpu_short(&scenario.gpu);
-    let asked = rate(scenario.rate_per_s);
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
     let gpus = form.and_then(|form| form.gpus);
     let each = form.map_or(0.0, |form| form.capacity_per_s);
@@ -266,14 +215,17 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         _ => Pill { tone: "accent", icon: None, text: String::new() },
     };
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
-    let gauge =
-        Gauge { gpus: gpus.unwrap_or(1), asked_per_s: scenario.rate_per_s, each_per_s: each };
+    let gauge = Gauge {
+        gpus: gpus.unwrap_or(1),
+        asked_per_s: scenario.peak_rate_per_s(),
+        each_per_s: each,
+    };
     let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
     Card {
         size: size_of(&hero),
         hero,
         is_stale: false,
-        headline: strings::headline(&gpu, gpus.unwrap_or(0) as f64, &asked),
+        headline: report::expected_headline(gpus.unwrap_or(0), scenario),
         qualifier: line.to_owned(),
         qualifier_short: line.to_owned(),
         offers_simulation: !is_running,
@@ -307,39 +259,34 @@ fn stopped(
     card
 }
 
-fn refused(error: &ResolveError) -> Card {
-    let changes: Vec<_> = error
-        .remedies()
-        .iter()
-        .map(|remedy| change(&remedy.key, &remedy.value, &remedy.effect))
-        .collect();
-    let (word, text) = match error {
-        ResolveError::DoesNotFit { model, gpu, weight_bytes, available_bytes, .. } => {
-            let text = strings::does_not_fit(model, gpu, *weight_bytes, *available_bytes);
-            (strings::DOES_NOT_FIT, text)
-        }
-        ResolveError::NoRoom { capacity_tokens, needed_tokens, .. } => {
-            (strings::NO_ROOM, strings::no_room(*capacity_tokens, *needed_tokens))
-        }
-        ResolveError::TooLong { sentence, .. } => (strings::NO_ANSWER, sentence.clone()),
-        other => (strings::NO_ANSWER, other.to_string()),
-    };
-    no_answer(word, text, &changes)
+fn refused(scenario: &Scenario, error: &ResolveError) -> Card {
+    match PlanAnswer::impossible(scenario, error) {
+        Some(answer) => no_answer(&report::tell(&answer, scenario)),
+        None => unanswered(&error.to_string()),
+    }
 }
 
-fn no_answer(word: &str, text: String, changes: &[Change]) -> Card {
+fn no_answer(telling: &Telling) -> Card {
     Card {
-        hero: word.to_owned(),
+        hero: telling.hero.clone(),
         size: Size::Words,
         is_stale: false,
         headline: String::new(),
         qualifier: String::new(),
         qualifier_short: String::new(),
         offers_simulation: false,
-        pill: pill("bad", Icon::Cross, strings::NO_ANSWER),
-        beneath: Beneath::Paragraph { text, run_longer: false },
-        right: Right::Remedies(changes.iter().take(MOST_CHANGES).cloned().collect()),
+        pill: pill_of(Status::NoAnswer),
+        beneath: Beneath::Paragraph {
+            text: telling.sentences.first().cloned().unwrap_or_default(),
+            run_longer: false,
+        },
+        right: Right::Remedies(telling.changes.iter().take(MOST_CHANGES).cloned().collect()),
     }
+}
+
+/// For a scenario that is mistaken rather than impossible.
+fn unanswered(reason: &str) -> Card {
+    no_answer(&Telling::without_number(reason))
 }
 
 fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
@@ -380,12 +327,14 @@ fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
             .filter(|point| point.stable)
             .map_or_else(|| strings::UNKNOWN.to_owned(), |point| duration(value(point)))
     };
+    // Classes have targets of their own.
+    let target = |target_s| scenario.classes.is_empty().then_some(target_s);
     Fact {
         label: strings::AT_PLANNED_LOAD,
         value: shown(|point| point.ttft_p99_s.value),
-        line: strings::p99_with_target("TTFT", scenario.slo.ttft_s),
+        line: strings::p99_with_target("TTFT", target(scenario.slo.ttft_s)),
         second: shown(|point| point.tpot_p99_s.value),
-        second_line: strings::p99_with_target("TPOT", scenario.slo.tpot_s),
+        second_line: strings::p99_with_target("TPOT", target(scenario.slo.tpot_s)),
     }
 }
 
@@ -400,11 +349,15 @@ fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
     } else {
         (strings::BANDWIDTH, 1.0 - compute)
     };
+    let most = match scenario.rules {
+        SchedRules::Sequential => 1,
+        _ => scenario.sched.max_num_seqs,
+    };
     Fact {
         label,
         value: word.to_owned(),
         line: strings::of_step_time(share),
-        second: strings::sequences(point.mean_running, scenario.sched.max_num_seqs),
+        second: strings::sequences(point.mean_running, most),
         second_line: whole(strings::RUNNING_ON_AVERAGE),
     }
 }
@@ -442,18 +395,6 @@ fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64) -> Gauge {
     Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s }
 }
 
-fn names_of(scenario: &Scenario) -> (String, String) {
-    (names::model(&scenario.model), names::gpu_short(&scenario.gpu))
-}
-
-fn changes(remedies: &[planner::Remedy]) -> Vec<Change> {
-    remedies.iter().map(|remedy| change(&remedy.key, &remedy.value, &remedy.effect)).collect()
-}
-
-fn change(key: &str, value: &str, effect: &str) -> Change {
-    Change { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
-}
-
 fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
     Pill { tone, icon: Some(icon), text: text.to_owned() }
 }
@@ -466,7 +407,8 @@ fn size_of(hero: &str) -> Size {
     // The sign of a closed form hangs beside the number and takes no room.
     match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
         ..=2 => Size::Number,
-        3..=5 => Size::Wide,
+        3..=4 => Size::Wide,
+        5 => Size::Wider,
         _ => Size::Widest,
     }
 }
@@ -474,8 +416,4 @@ fn size_of(hero: &str) -> Size {
 /// A line that is short enough everywhere.
 fn whole(line: &str) -> (String, String) {
     (line.to_owned(), line.to_owned())
-}
-
-fn exactly(value: f64) -> Estimate {
-    Estimate { value, low: value, high: value }
 }

@@ -1,8 +1,9 @@
 //! The right side of the answer card: facts, changes that work, or a way out of a stop.
 
 use leptos::{ev, prelude::*};
+use planner::Remedy;
 
-use super::card::{Card, Change, Fact, MOST_CHANGES, Right};
+use super::card::{Card, Fact, MOST_CHANGES, Right, change_name};
 use crate::{
     browser,
     dom::{El, el},
@@ -63,7 +64,7 @@ fn fact(card: Memo<Card>, index: usize) -> El {
 }
 
 /// The change in one row, if the row is there.
-fn change(card: &Card, row: usize) -> Option<&Change> {
+fn change(card: &Card, row: usize) -> Option<&Remedy> {
     match &card.right {
         Right::Remedies(changes) => changes.get(row),
         _ => None,
@@ -83,10 +84,10 @@ fn remedies(state: State, card: Memo<Card>) -> El {
 }
 
 fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
-    let told = move |tell: fn(&Change) -> String| {
+    let told = move |tell: fn(&Remedy) -> String| {
         move || card.with(|card| change(card, row).map(tell).unwrap_or_default())
     };
-    let name = told(Change::name);
+    let name = told(change_name);
     let effect = told(|change| change.effect.clone());
     let apply = move |_| {
         if let Some(change) = card.with_untracked(|card| change(card, row).cloned()) {

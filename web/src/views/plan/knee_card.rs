@@ -11,6 +11,7 @@ use web_sys::{HtmlCanvasElement, HtmlInputElement};
 use super::{
     card::Card,
     knee_data::{Knee, knee},
+    knee_files::save_png,
     knee_table::knee_table,
 };
 use crate::{
@@ -85,16 +86,16 @@ pub(crate) fn knee_card(card: Memo<Card>) -> El {
         theme: expect_context::<ThemeState>(),
         layout: expect_context::<Layout>(),
     };
-    let as_table = RwSignal::new(false);
+    let base = el("canvas");
     el("figure")
         .class("card panel knee")
         .class_of("knee-empty", move || !chart.is_there())
         .attr("aria-labelledby", "knee-title")
         .child([
-            head(chart, as_table),
+            head(state, chart, base.clone()),
             readout_line(chart),
             el("p").class("hidden-but-read").text_of(move || summary(chart).unwrap_or_default()),
-            plot(state, chart, as_table),
+            plot(state, chart, base),
         ])
         .when(move || !chart.is_there(), move || empty(card))
 }
@@ -110,31 +111,44 @@ fn empty(card: Memo<Card>) -> El {
     ])
 }
 
-fn head(chart: Chart, as_table: RwSignal<bool>) -> El {
+fn head(state: State, chart: Chart, base: El) -> El {
+    let as_table = state.knee_as_table;
     let title = move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT);
     let subtitle = move || {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
         strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
     };
-    let table = el("button")
-        .attr("type", "button")
-        .class("button-text")
+    let action = |text| el("button").attr("type", "button").class("button-text").text(text);
+    let table = action(strings::TABLE)
+        .attr("title", strings::TABLE_TITLE)
         .truth_of("aria-pressed", move || as_table.get())
-        .on(ev::click, move |_| as_table.update(|on| *on = !*on))
-        .text(strings::TABLE);
+        .on(ev::click, move |_| as_table.update(|on| *on = !*on));
+    let picture = action(strings::PICTURE)
+        .class("button-text wide-only-action")
+        .attr("title", strings::PICTURE_TITLE)
+        .on(ev::click, move |_| {
+            let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
+            let worked = save_png(base.node(), &surface, &colours);
+            state.toast.set(Some(strings::saved(worked).to_owned()));
+        });
     el("figcaption").class("panel-head").child([
         el("h2").class("panel-title").attr("id", "knee-title").text_of(title),
         el("span").class("panel-sub").text_of(subtitle),
-        el("span").class("panel-actions").flag_of("hidden", move || !chart.is_there()).child(table),
+        el("span")
+            .class("panel-actions")
+            .flag_of("hidden", move || !chart.is_there())
+            .child([picture, table]),
     ])
 }
 
 /// Canvases and cursor, or the table in their place.
-fn plot(state: State, chart: Chart, as_table: RwSignal<bool>) -> El {
+fn plot(state: State, chart: Chart, base: El) -> El {
+    let as_table = state.knee_as_table;
     let is_drawn = move || !as_table.get() && chart.is_there();
-    let canvas = || el("canvas").attr("aria-hidden", "true").flag_of("hidden", move || !is_drawn());
-    let base = canvas().class_of("stale", move || chart.is_stale());
-    let overlay = canvas();
+    let canvas =
+        |canvas: El| canvas.attr("aria-hidden", "true").flag_of("hidden", move || !is_drawn());
+    let base = canvas(base).class_of("stale", move || chart.is_stale());
+    let overlay = canvas(el("canvas"));
     paint_when_needed(chart, base.clone());
     follow_cursor(chart, overlay.clone());
     let plot = el("div")

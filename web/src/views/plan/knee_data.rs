@@ -1,12 +1,9 @@
 //! From an answer to what the chart draws.
 
-use charts::{Interval, KneeData, KneePoint};
-use planner::{Estimate, LoadPoint, Verdict};
+use charts::KneeData;
+use planner::{LoadPoint, Verdict};
 
-use crate::{
-    state::{Answered, Resolution},
-    strings,
-};
+use crate::state::{Answered, Resolution};
 
 /// What the chart shows: the closed form of the scenario now, the points of the last answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,23 +34,19 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
     let answer = answered.map(|answered| &answered.answer);
     let points = answer.map(|answer| answer.knee.clone()).unwrap_or_default();
     let planned = match fresh.map(|answered| &answered.answer.verdict) {
-        Some(Verdict::Sized(fleet)) => Some(scenario.rate_per_s / fleet.with_headroom as f64),
+        Some(Verdict::Sized(fleet)) => {
+            Some(scenario.peak_rate_per_s() / fleet.with_headroom as f64)
+        }
         Some(_) => None,
-        None => form.gpus.map(|gpus| scenario.rate_per_s / gpus as f64),
+        None => form.gpus.map(|gpus| scenario.peak_rate_per_s() / gpus as f64),
     };
-    let data = KneeData {
-        points: points.iter().map(point).collect(),
-        closed_form: form.curve.clone(),
-        ttft_target_s: scenario.slo.ttft_s,
-        tpot_target_s: scenario.slo.tpot_s,
-        capacity_per_s: answer.and_then(|answer| answer.capacity_per_s).map(interval),
-        planned_rate_per_s: planned,
-        ceiling_per_s: answer
-            .and_then(|answer| answer.ceiling_per_s)
-            .map(|ceiling| ceiling.value)
-            .or(Some(form.ceiling_per_s)),
-        server: strings::ONE_GPU.to_owned(),
+    let curve = form.curve.clone();
+    let mut data = match answer {
+        Some(answer) => report::knee_data(answer, scenario, curve),
+        None => report::knee_frame(scenario, curve),
     };
+    data.planned_rate_per_s = planned;
+    data.ceiling_per_s = data.ceiling_per_s.or(Some(form.ceiling_per_s));
     Some(Knee {
         data,
         points,
@@ -61,19 +54,4 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
         replications: answer.map_or(0, |answer| answer.replications),
         input_ms: fresh.map(|answered| answered.input_ms),
     })
-}
-
-fn point(point: &LoadPoint) -> KneePoint {
-    KneePoint {
-        rate_per_s: point.rate_per_s,
-        ttft_p50_s: point.ttft_p50_s.value,
-        ttft_p99_s: interval(point.ttft_p99_s),
-        tpot_p99_s: interval(point.tpot_p99_s),
-        goodput_per_s: interval(point.goodput_per_s),
-        stable: point.stable,
-    }
-}
-
-fn interval(estimate: Estimate) -> Interval {
-    Interval::new(estimate.value, estimate.low, estimate.high)
 }

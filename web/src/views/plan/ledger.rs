@@ -4,7 +4,10 @@ use leptos::{ev, prelude::*};
 use quantity::Unit;
 use scenario::{LedgerEntry, Provenance};
 
-use super::{card::Card, knee_table::column_names};
+use super::{
+    card::{Card, told},
+    knee_table::column_names,
+};
 use crate::{
     dom::{El, el},
     icons::Icon,
@@ -27,7 +30,7 @@ pub(crate) fn ledger_panel(card: Memo<Card>) -> El {
     let content = el("div")
         .attr("id", "ledger")
         .flag_of("hidden", move || !is_open.get())
-        .when(move || is_open.get() && has_numbers(state), move || table(state))
+        .when(move || is_open.get() && has_numbers(state), move || [words(state), table(state)])
         .when(move || is_open.get() && !has_numbers(state), move || empty(card));
     el("section")
         .class("card panel ledger")
@@ -44,6 +47,21 @@ fn empty(card: Memo<Card>) -> El {
         card.with(|card| strings::no_numbers(card.reason(), card.first_change().as_deref()))
     };
     el("p").class("ledger-empty").text_of(text)
+}
+
+/// The answer in sentences, its arithmetic among them.
+fn words(state: State) -> El {
+    let line = |text: &String| el("li").text(text);
+    let lines = move || {
+        let scenario = state.current.get();
+        state.answered.with(|answered| match answered {
+            Some(answered) if answered.scenario == scenario => {
+                told(answered).sentences.iter().map(line).collect::<Vec<El>>()
+            }
+            _ => Vec::new(),
+        })
+    };
+    el("ul").class("words").region(lines)
 }
 
 /// With other numbers it has other rows; the rest, which can be scrolled and focused, stays.

@@ -7,8 +7,10 @@ mod facts;
 mod gauge;
 mod knee_card;
 mod knee_data;
+mod knee_files;
 mod knee_table;
 mod ledger;
+mod remarks;
 mod settings_panel;
 
 use leptos::{ev, prelude::*};
@@ -20,6 +22,7 @@ pub(crate) use settings_panel::settings_panel;
 use answer_card::{answer_card, card_memo};
 use knee_card::knee_card;
 use ledger::ledger_panel;
+use remarks::remarks;
 
 use crate::{
     dom::{El, Nodes, el},
@@ -33,8 +36,15 @@ pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
     let heading = el("h1").class("hidden-but-read").text(strings::PAGE_HEADING);
     let state = expect_context::<State>();
     let card = card_memo(state);
-    [heading, answer_card(card, condensed), chips(state), knee_card(card), ledger_panel(card)]
-        .into()
+    [
+        heading,
+        answer_card(card, condensed),
+        chips(state),
+        remarks(state),
+        knee_card(card),
+        ledger_panel(card),
+    ]
+    .into()
 }
 
 /// On a phone: what is set, each opening the sheet at its control.
@@ -51,6 +61,6 @@ fn chips(state: State) -> El {
         chip("gpu", |s| names::gpu_short(&s.gpu)),
         chip("in", strings::chip_lengths),
         chip("ttft", strings::chip_target),
-        chip("headroom", |s| strings::with_headroom(s.headroom)),
+        chip("headroom", |s| report::with_headroom(s.headroom)),
     ])
 }

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use scenario::{Group, Scenario};
 
 use crate::{
-    controls::{Choice, Fold, control, gpu_picker, model_picker},
+    controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
     dom::{El, el},
-    settings::{self, Dial},
+    settings::{self, Dial, Kinds},
     state::State,
     strings,
 };
@@ -30,6 +30,8 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
         ]),
         el("div").class("folds").child([
             arrivals_group(),
+            lengths_group(),
+            mix_group(),
             engine_group(engine_open),
             accuracy_group(),
         ]),
@@ -56,9 +58,21 @@ fn share_choice() -> El {
         options: options.map(|share| (strings::with_unit(share, "%"), share)).into(),
         current: Box::new(|scenario| scenario.get("share").unwrap_or_default()),
         put: Rc::new(|scenario, value| scenario.set("share", value)),
-        is_wide: false,
+        look: Look::Short,
     }
     .el()
+}
+
+/// The dials that kinds of a setting have, by the value of the kind.
+type KindDials = &'static [(&'static str, &'static [&'static Dial])];
+
+/// The controls of some kinds of a setting, each there while its kind is in force.
+fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
+    let state = expect_context::<State>();
+    dials.iter().fold(body, |body, (kind, dials)| {
+        let is_chosen = move || state.current.with(|scenario| (kinds.current)(scenario) == *kind);
+        body.when(is_chosen, || dials.iter().map(|dial| control(dial)).collect::<Vec<El>>())
+    })
 }
 
 fn arrivals_group() -> El {
@@ -66,70 +80,86 @@ fn arrivals_group() -> El {
         id: "arrivals",
         name: strings::ARRIVALS,
         summary: |scenario| {
-            let varies = [&settings::PROMPT_SPREAD, &settings::ANSWER_SPREAD]
-                .iter()
-                .any(|dial| settings::has_spread(dial, scenario));
-            let pattern = settings::pattern(scenario);
-            let named = settings::PATTERNS.iter().find(|(_, value)| *value == pattern);
-            strings::arrivals_summary(named.map_or("", |(name, _)| name), varies)
+            let pattern = settings::ARRIVALS.name(scenario);
+            let profile =
+                settings::PROFILE.is_changed(scenario).then(|| settings::PROFILE.name(scenario));
+            strings::arrivals_summary(pattern, profile)
+        },
+        is_changed: |scenario| differs(scenario, &["arrivals", "profile"]),
+        begins_open: false,
+        furnish: |body| {
+            let body = body.child(Choice::of_kinds(&settings::ARRIVALS, Look::Wide).el());
+            let body = of_kind(body, &settings::ARRIVALS, PATTERNS);
+            let body = body.child(Choice::of_kinds(&settings::PROFILE, Look::List).el());
+            of_kind(body, &settings::PROFILE, PROFILES)
+        },
+    }
+    .el()
+}
+
+const PATTERNS: KindDials = &[
+    ("bursty", &[&settings::BURSTINESS]),
+    ("onoff", &[&settings::BURST, &settings::LULL, &settings::LULL_SHARE]),
+];
+
+const PROFILES: KindDials = &[
+    ("step", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT]),
+    ("ramp", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_TO]),
+    ("spike", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_LENGTH]),
+    ("daily", &[&settings::TROUGH, &settings::PEAK_HOUR]),
+    ("hours", &[&settings::HOURS]),
+    ("points", &[&settings::POINTS]),
+];
+
+fn lengths_group() -> El {
+    Fold {
+        id: "lengths",
+        name: strings::LENGTHS,
+        summary: |scenario| {
+            let name = |kinds: &Kinds| kinds.name(scenario);
+            strings::lengths_summary(name(&settings::IN_LENGTHS), name(&settings::OUT_LENGTHS))
         },
         is_changed: |scenario| {
-            scenario.arrivals != Scenario::preset().arrivals
-                || settings::PROMPT_SPREAD.is_changed(scenario)
-                || settings::ANSWER_SPREAD.is_changed(scenario)
+            settings::IN_LENGTHS.is_changed(scenario) || settings::OUT_LENGTHS.is_changed(scenario)
         },
         begins_open: false,
         furnish: |body| {
-            let state = expect_context::<State>();
-            let is_bursty = move || state.current.with(|s| settings::BURSTINESS.value(s).is_some());
-            let body =
-                body.child(pattern_choice()).when(is_bursty, || control(&settings::BURSTINESS));
-            let body =
-                with_spread(body, "in-lengths", strings::PROMPT_LENGTHS, &settings::PROMPT_SPREAD);
-            with_spread(body, "out-lengths", strings::ANSWER_LENGTHS, &settings::ANSWER_SPREAD)
+            let body = lengths(body, &settings::IN_LENGTHS, IN_DIALS);
+            lengths(body, &settings::OUT_LENGTHS, OUT_DIALS)
         },
     }
     .el()
 }
 
-fn pattern_choice() -> El {
-    Choice {
-        id: "pattern",
-        label: strings::PATTERN,
-        options: named(&settings::PATTERNS),
-        current: Box::new(|scenario| settings::pattern(scenario).to_owned()),
-        put: Rc::new(|scenario, value| scenario.set("arrivals", value)),
-        is_wide: true,
+const IN_DIALS: KindDials = &[
+    ("uniform", &[&settings::IN.least, &settings::IN.most]),
+    ("lognormal", &[&settings::IN.sigma, &settings::IN.shortest, &settings::IN.longest]),
+    ("quantiles", &[&settings::IN.quantiles]),
+];
+
+const OUT_DIALS: KindDials = &[
+    ("uniform", &[&settings::OUT.least, &settings::OUT.most]),
+    ("lognormal", &[&settings::OUT.sigma, &settings::OUT.shortest, &settings::OUT.longest]),
+    ("quantiles", &[&settings::OUT.quantiles]),
+];
+
+fn lengths(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
+    of_kind(body.child(Choice::of_kinds(kinds, Look::List).el()), kinds, dials)
+}
+
+fn mix_group() -> El {
+    Fold {
+        id: "mix",
+        name: strings::MIX,
+        summary: |scenario| {
+            let names: Vec<&str> = scenario.classes.iter().map(|class| &*class.name).collect();
+            strings::mix_summary(&names)
+        },
+        is_changed: |scenario| !scenario.classes.is_empty(),
+        begins_open: false,
+        furnish: |body| body.child(class_list()),
     }
     .el()
-}
-
-fn named(options: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
-    options.iter().map(|(text, value)| ((*text).to_owned(), *value)).collect()
-}
-
-/// Fixed or lognormal, and then the sigma.
-fn with_spread(body: El, id: &'static str, label: &'static str, dial: &'static Dial) -> El {
-    let state = expect_context::<State>();
-    let options = [(strings::FIXED, strings::FIXED), (strings::LOGNORMAL, strings::LOGNORMAL)];
-    let choice = Choice {
-        id,
-        label,
-        options: named(&options),
-        current: Box::new(move |scenario| {
-            let spread = settings::has_spread(dial, scenario);
-            (if spread { strings::LOGNORMAL } else { strings::FIXED }).to_owned()
-        }),
-        put: Rc::new(move |scenario, value| {
-            settings::switch_spread(dial, scenario, value == strings::LOGNORMAL);
-            Ok(Vec::new())
-        }),
-        is_wide: true,
-    };
-    body.child(choice.el()).when(
-        move || state.current.with(|scenario| settings::has_spread(dial, scenario)),
-        move || control(dial),
-    )
 }
 
 fn engine_group(begins_open: bool) -> El {
@@ -137,31 +167,37 @@ fn engine_group(begins_open: bool) -> El {
         id: "engine",
         name: strings::ENGINE,
         summary: |scenario| {
-            let sched = &scenario.sched;
-            strings::engine_summary(sched.max_num_batched_tokens, sched.max_num_seqs)
+            strings::engine_summary(settings::RULES.name(scenario), scenario.sched.max_num_seqs)
         },
         is_changed: |scenario| {
-            let keys = ["sched.max_num_batched_tokens", "sched.max_num_seqs", "sched.rules"];
+            let keys = [
+                "sched.max_num_batched_tokens",
+                "sched.max_num_seqs",
+                "sched.rules",
+                "kv.capacity_tokens",
+            ];
             differs(scenario, &keys)
         },
         begins_open,
         furnish: |body| {
-            body.child([control(&settings::BUDGET), control(&settings::SEQUENCES), rules_choice()])
+            let body = body.child(Choice::of_kinds(&settings::RULES, Look::List).el());
+            let state = expect_context::<State>();
+            let note = el("p").class("control-help").text_of(move || rules_note(state));
+            of_kind(body.child(note), &settings::RULES, RULE_DIALS).child([
+                control(&settings::BUDGET),
+                control(&settings::SEQUENCES),
+                control(&settings::CACHE),
+            ])
         },
     }
     .el()
 }
 
-fn rules_choice() -> El {
-    Choice {
-        id: "rules",
-        label: strings::RULES,
-        options: named(&settings::RULES),
-        current: Box::new(|scenario| scenario.get("sched.rules").unwrap_or_default()),
-        put: Rc::new(|scenario, value| scenario.set("sched.rules", value)),
-        is_wide: true,
-    }
-    .el()
+const RULE_DIALS: KindDials = &[("dynamic", &[&settings::DELAY])];
+
+/// What the rules in force do, in a sentence.
+fn rules_note(state: State) -> &'static str {
+    strings::rules_note(state.current.with(|scenario| (settings::RULES.current)(scenario)))
 }
 
 fn accuracy_group() -> El {

@@ -1,8 +1,6 @@
 //! The `vllm-v1` scheduling rules: the decisions of vLLM's V1 scheduler, step by step.
 //!
-//! [`Scheduler`] knows no time: [`Scheduler::schedule`] composes a step, [`Scheduler::complete`]
-//! takes its outputs back, and whoever drives it says when. It agrees with vLLM 0.33.0 on recorded
-//! decision traces. In each step, in this order:
+//! They agree with vLLM 0.33.0 on recorded decision traces. In each step, in this order:
 //! 1. Running requests, in the order of their admission, get the tokens they lack (one for a
 //!    decode, a chunk for a prompt) while the token budget lasts. Memory is taken in blocks as
 //!    tokens come. When no block is free, the last running request (under `priority`: the least
@@ -12,41 +10,31 @@
 //!    blocks last; the first that cannot be admitted blocks those behind it. A resumed request
 //!    computes its prompt and its output again, but for what the prefix cache still holds.
 //!
-//! ```text
-//!   Scheduler ──▶ WaitingQueue   who comes next
-//!       │
-//!       └───────▶ KvCache ──▶ BlockPool ──▶ FreeList     which block is reused first
-//!                 tables      sharing  └──▶ PrefixCache  which block holds what
-//! ```
-//!
-//! [`simulate_vllm_by_oracle`] drives the scheduler through time. [`simulate_vllm`] gives the same
-//! run; where the settings allow ([`VllmSpec::is_countable`]) it only counts blocks and crosses many
-//! steps at once.
+//! Two implementations share nothing but the settings, the workload, the step-time formula and the
+//! recorder. [`VllmSimulation`] counts (see `counting`): it covers every setting, a step costs
+//! O(1 + requests that change state), and it crosses many steps at once while nothing changes. The
+//! oracle, built for tests and with the feature `oracle`, touches every request in every step.
 //!
 //! A request that can never run (its prompt fills the model's context, or its last token needs
-//! more blocks than there are) is turned away with a [`Refusal`] when it is added; the engine
+//! more blocks than there are) is turned away with a [`Refusal`] when it comes; the engine
 //! itself would keep it, and everybody behind it, waiting for ever.
 
-mod block_pool;
-mod completion;
-mod decision;
-mod driver;
-mod free_list;
-mod kv_cache;
-mod prefix_cache;
-mod queue;
-mod request;
-mod residues;
-mod running;
-mod running_list;
-mod scheduler;
+mod content;
+mod counting;
+#[cfg(any(test, feature = "oracle"))]
+mod oracle;
+mod refusal;
+mod setup;
 mod simulation;
 mod spec;
-mod truths;
 
-pub use decision::{Completion, Decision, Refusal, Scheduled};
-pub use driver::{VllmCounts, VllmRun, VllmSetup, simulate_vllm_by_oracle};
-pub use request::{Content, Request, RequestId};
-pub use scheduler::Scheduler;
-pub use simulation::simulate_vllm;
+pub use content::{Content, Standing, Standings};
+#[cfg(any(test, feature = "oracle"))]
+pub use oracle::{
+    Completion, CountedScheduler, Decision, Request, RequestId, Scheduled, Scheduler,
+    simulate_vllm_by_oracle,
+};
+pub use refusal::Refusal;
+pub use setup::{VllmCounts, VllmRun, VllmSetup};
+pub use simulation::{VllmSimulation, simulate_vllm};
 pub use spec::{Policy, Version, VllmSpec};

@@ -2,18 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::request::RequestId;
-
-/// What identifies the content of a full block: the tokens in it and all tokens before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum BlockKey {
-    /// The block at a position of a prefix that many requests share.
-    Shared { group: u64, position: u64 },
-    /// A block whose content the caller has named.
-    Named(u64),
-    /// The block at a position of one request's own tokens.
-    Own { id: RequestId, position: u64 },
-}
+use crate::engine::vllm::content::BlockKey;
 
 /// From content to the blocks that hold it. The same content can be in several blocks, as two
 /// requests may compute it before either could find it with the other; the oldest is found first.

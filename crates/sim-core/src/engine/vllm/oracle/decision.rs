@@ -54,37 +54,3 @@ pub struct Completion {
     /// Those of them for which it was the last.
     pub finished: Vec<RequestId>,
 }
-
-/// Why a request can never be served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The prompt leaves no room for an output token within the longest sequence.
-    #[error(
-        "a prompt of {prompt_tokens} tokens leaves no room for output within max_model_len \
-         {max_model_len}; shorten the prompt or raise max_model_len"
-    )]
-    PromptFillsModel {
-        /// Prompt length.
-        prompt_tokens: u64,
-        /// Longest prompt and output together.
-        max_model_len: u64,
-    },
-    /// Alone in the pool, it would still run out of blocks before its last token.
-    #[error(
-        "the request needs {needed_blocks} blocks of KV cache and there are {usable_blocks}; \
-         shorten it or add memory"
-    )]
-    NeverFits {
-        /// Blocks it holds when its last token is computed.
-        needed_blocks: u64,
-        /// Blocks in the pool, without the null block.
-        usable_blocks: u64,
-    },
-    /// It asks for no output.
-    #[error("the request asks for no output token; ask for 1 or more")]
-    NoOutput,
-    /// Requests are numbered with 32 bits.
-    #[error("the scheduler has been given 2^32 requests; start a new one")]
-    TooManyRequests,
-}

@@ -1,11 +1,12 @@
 //! The first half of a step: running requests go on, or are preempted.
 
+use crate::engine::vllm::Policy;
+
 use super::{
     decision::Scheduled,
     kv_cache::Gate,
     request::{RequestId, Status},
     scheduler::{Draft, Scheduler},
-    spec::Policy,
 };
 
 impl Scheduler {

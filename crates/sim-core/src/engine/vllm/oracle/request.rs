@@ -1,8 +1,8 @@
 //! Requests: what is asked, and how far it is.
 
-use std::sync::Arc;
+use crate::engine::vllm::content::{BlockKey, Content, Keys};
 
-use super::{kv_cache::BlockTable, prefix_cache::BlockKey};
+use super::kv_cache::BlockTable;
 
 /// A request of one scheduler, numbered in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,24 +16,6 @@ impl RequestId {
     }
 }
 
-/// What a prompt shares with other prompts, as far as the prefix cache can see.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub enum Content {
-    /// Nothing.
-    #[default]
-    Unique,
-    /// It begins as every prompt of its group does.
-    SharedPrefix {
-        /// Which beginning.
-        group: u64,
-        /// How much of it, in tokens.
-        tokens: u64,
-    },
-    /// A number for each of its full blocks from the first, which stands for the tokens in the
-    /// block and all before them: equal numbers, equal prefixes.
-    Blocks(Arc<[u64]>),
-}
-
 /// What is asked of the engine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Request {
@@ -41,10 +23,10 @@ pub struct Request {
     pub prompt_tokens: u64,
     /// Output length, 1 or more.
     pub output_tokens: u64,
-    /// Lower values go first under [`super::Policy::Priority`].
+    /// Lower values go first under [`Policy::Priority`](crate::engine::vllm::Policy).
     pub priority: i64,
     /// Earlier values go first among equal priorities, and are preempted last. Give every request
-    /// its own: under [`super::Policy::Priority`] equals can preempt each other for ever, here as
+    /// its own: under priority equals can preempt each other for ever, here as
     /// in vLLM.
     pub arrival: u64,
     /// What the prompt shares with others.
@@ -120,20 +102,8 @@ impl Tracked {
 
     /// What the full block at `position` holds.
     pub(super) fn key(&self, position: u64, block_size: u64) -> BlockKey {
-        let end = (position + 1) * block_size;
-        if end <= self.prompt_tokens {
-            match &self.content {
-                Content::SharedPrefix { group, tokens } if end <= *tokens => {
-                    return BlockKey::Shared { group: *group, position };
-                }
-                Content::Blocks(names) => {
-                    if let Some(name) = names.get(position as usize) {
-                        return BlockKey::Named(*name);
-                    }
-                }
-                Content::SharedPrefix { .. } | Content::Unique => {}
-            }
-        }
-        BlockKey::Own { id: self.id, position }
+        let Self { content, prompt_tokens, .. } = self;
+        let request = u64::from(self.id.0);
+        Keys { request, content, prompt_tokens: *prompt_tokens, block_size }.at(position)
     }
 }

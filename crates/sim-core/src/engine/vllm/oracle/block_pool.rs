@@ -1,10 +1,8 @@
 //! The blocks of the KV cache: who holds them, what is in them, which is reused next.
 
-use super::{
-    free_list::FreeList,
-    prefix_cache::{BlockKey, PrefixCache},
-    spec::VllmSpec,
-};
+use crate::engine::vllm::{VllmSpec, content::BlockKey};
+
+use super::{free_list::FreeList, prefix_cache::PrefixCache};
 
 /// All blocks. A block that nobody holds is free; a free block may still be found by its content,
 /// until it is reused.

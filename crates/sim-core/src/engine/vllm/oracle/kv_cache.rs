@@ -1,6 +1,8 @@
 //! Which blocks each request holds.
 
-use super::{block_pool::BlockPool, request::Tracked, spec::VllmSpec};
+use crate::engine::vllm::VllmSpec;
+
+use super::{block_pool::BlockPool, request::Tracked};
 
 /// The blocks of one request, in the order of its tokens.
 #[derive(Clone, Debug, Default)]

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{
-    request::{RequestId, Tracked},
-    spec::Policy,
-};
+use crate::engine::vllm::Policy;
+
+use super::request::{RequestId, Tracked};
 
 /// Waiting requests.
 #[derive(Clone, Debug)]

@@ -3,79 +3,23 @@
 
 use std::{collections::VecDeque, iter::Peekable};
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
-    engine::{EngineBounds, Keep, has_arrived},
+    engine::{
+        Keep, has_arrived,
+        vllm::{Standings, VllmCounts, VllmRun, VllmSetup},
+    },
     float::greater,
-    measure::{Finished, Recorder, Run, Step, ValueRun},
-    setup::{SetupError, Slo},
-    step_time::{StepModel, StepShape, StepTimeSpec},
-    workload::{Request, Requests, Workload},
+    measure::{Finished, Recorder, Step, ValueRun},
+    setup::SetupError,
+    step_time::{StepShape, StepTimeSpec},
+    workload::{Request, Requests},
 };
 
 use super::{
     decision::{Completion, Decision},
-    request::{Content, Request as Asked, RequestId},
+    request::{Request as Asked, RequestId},
     scheduler::Scheduler,
-    spec::VllmSpec,
 };
-
-/// Everything one run under the `vllm-v1` rules depends on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VllmSetup {
-    /// Who sends what, and when.
-    pub workload: Workload,
-    /// The scheduler and its memory.
-    pub vllm: VllmSpec,
-    /// How long one step takes.
-    pub step_time: StepTimeSpec,
-    /// What counts as good enough.
-    pub slo: Slo,
-    /// Root of every random stream.
-    pub seed: u64,
-}
-
-/// What only an engine that preempts and caches can count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct VllmCounts {
-    /// How often a running request lost its blocks.
-    pub preemptions: u64,
-    /// Tokens that were computed again after that.
-    pub recomputed_tokens: u64,
-    /// Tokens that the prefix cache held when a request was admitted.
-    pub cached_tokens: u64,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VllmRun {
-    /// The measures every engine takes.
-    pub run: Run,
-    /// Those of this one.
-    pub counts: VllmCounts,
-}
-
-impl VllmSetup {
-    /// Check every number.
-    ///
-    /// # Errors
-    /// The first field outside its domain.
-    pub fn check(&self) -> Result<(), SetupError> {
-        self.workload.check()?;
-        self.vllm.check()?;
-        self.step_time.check()?;
-        self.slo.check()
-    }
-
-    pub(super) fn bounds(&self) -> EngineBounds {
-        EngineBounds {
-            max_num_seqs: self.vllm.max_num_seqs,
-            kv_capacity_tokens: self.vllm.kv_capacity_tokens(),
-            least_s_per_token: StepModel::new(&self.step_time).least_s_per_token(),
-        }
-    }
-}
 
 /// A request on its way through the engine.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +46,7 @@ pub fn simulate_vllm_by_oracle(setup: &VllmSetup, keep: Keep) -> Result<VllmRun,
     let requests = Requests::new(&setup.workload, setup.seed);
     let mut driver = Driver {
         step_time: setup.step_time,
+        standings: setup.standings.clone(),
         scheduler: Scheduler::new(setup.vllm)?,
         recorder: Recorder::new(
             setup.slo,
@@ -123,6 +68,7 @@ pub fn simulate_vllm_by_oracle(setup: &VllmSetup, keep: Keep) -> Result<VllmRun,
 
 struct Driver {
     step_time: StepTimeSpec,
+    standings: Standings,
     scheduler: Scheduler,
     recorder: Recorder,
     coming: Peekable<Requests>,
@@ -155,14 +101,16 @@ impl Driver {
             self.coming.next_if(|request| has_arrived(request.arrival_s, now_s))
         {
             self.recorder.arrived(&request);
+            let standing = self.standings.of(&request);
             let asked = Asked {
                 prompt_tokens: request.input_tokens,
                 output_tokens: request.output_tokens,
-                priority: 0,
+                priority: standing.priority,
                 arrival: request.index,
-                content: Content::Unique,
+                content: standing.content.clone(),
             };
-            if self.scheduler.add(&asked).is_err() {
+            if let Err(refusal) = self.scheduler.add(&asked) {
+                self.counts.refuse(&refusal);
                 self.recorder.rejected(&request);
                 continue;
             }
@@ -287,9 +235,7 @@ impl Driver {
 
     fn finish(self) -> VllmRun {
         let in_flight = self.scheduler.running().len() + self.scheduler.waiting_len();
-        let run = self.recorder.finish(in_flight as u64);
-        debug_assert!(run.verify() == Ok(()), "{:?}", run.verify());
-        VllmRun { run, counts: self.counts }
+        VllmRun::new(self.recorder.finish(in_flight as u64), self.counts)
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::setup::SetupError;
+use crate::{
+    engine::vllm::{Refusal, VllmSpec},
+    setup::SetupError,
+};
 
 use super::{
-    decision::{Decision, Refusal, Scheduled},
+    decision::{Decision, Scheduled},
     kv_cache::{Gate, KvCache},
     queue::WaitingQueue,
     request::{Request, RequestId, Status, Tracked},
-    spec::VllmSpec,
 };
 
 /// vLLM's V1 scheduler, without a clock.

@@ -1,0 +1,407 @@
+//! The numbers that have a control, and how each is read, written, stepped and spoken.
+//!
+//! Ranges, snapping and steps come from the scenario's one table of fields. What is only a part of a
+//! field (the spread of a length, the length of a burst) has its own reading and slider in [`piece`].
+
+mod classes;
+mod kinds;
+mod piece;
+
+use quantity::Unit;
+use scenario::{
+    Direction, Field, Notice, NoticeKind, Scenario, Slider, Snap, Step, StepSizes, field,
+};
+
+use crate::strings;
+
+pub(crate) use classes::{
+    ClassPart, add_class, class_part, put_class_part, remove_class, rename_class, shares_taken,
+};
+pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
+pub(crate) use piece::{
+    BURST, BURSTINESS, DELAY, HOURS, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS, PROFILE_AT,
+    PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, TROUGH,
+};
+
+/// Which part of a field a control moves.
+#[derive(Debug)]
+enum Part {
+    /// The number itself.
+    Value,
+    /// A number within it, such as the length of a burst.
+    Piece(Piece),
+    /// The list within its parentheses, such as the points of a profile.
+    List(List),
+}
+
+/// A number within a setting.
+#[derive(Debug)]
+struct Piece {
+    help: &'static str,
+    unit: &'static str,
+    quantity: Unit,
+    slider: Option<Slider>,
+    /// What it begins with; none where that depends on the rest.
+    first: Option<f64>,
+    /// What it is now, if the setting has it.
+    read: fn(&Scenario) -> Option<f64>,
+    /// The whole setting with another number, as links write it.
+    write: fn(&Scenario, f64) -> String,
+}
+
+/// A list within a setting.
+#[derive(Debug)]
+struct List {
+    help: &'static str,
+    /// Name before the parentheses.
+    name: &'static str,
+    /// Whether the setting is such a list now.
+    is_there: fn(&Scenario) -> bool,
+}
+
+/// A number with a control.
+#[derive(Debug)]
+pub(crate) struct Dial {
+    /// Unique in the page.
+    pub(crate) id: &'static str,
+    /// Key of the field.
+    pub(crate) key: &'static str,
+    /// What the control is called; the field's own label if empty.
+    label: &'static str,
+    /// The unit as a screen reader says it.
+    pub(crate) spoken_unit: &'static str,
+    part: Part,
+}
+
+const fn dial(id: &'static str, key: &'static str, spoken_unit: &'static str) -> Dial {
+    Dial { id, key, label: "", spoken_unit, part: Part::Value }
+}
+
+pub(crate) static RATE: Dial = dial("rate", "rate", "requests per second");
+pub(crate) static PROMPT: Dial = dial("in", "in", "tokens");
+pub(crate) static ANSWER: Dial = dial("out", "out", "tokens");
+pub(crate) static TTFT: Dial = dial("ttft", "ttft", "milliseconds");
+pub(crate) static TPOT: Dial = dial("tpot", "tpot", "milliseconds");
+pub(crate) static HEADROOM: Dial = dial("headroom", "headroom", "percent");
+pub(crate) static BUDGET: Dial = dial("budget", "sched.max_num_batched_tokens", "tokens");
+pub(crate) static SEQUENCES: Dial = dial("seqs", "sched.max_num_seqs", "sequences");
+pub(crate) static CACHE: Dial = dial("kv", "kv.capacity_tokens", "tokens");
+pub(crate) static EFFICIENCY: Dial = dial("mfu", "step.mfu", "");
+pub(crate) static OVERHEAD: Dial = dial("overhead", "step.overhead_s", "seconds");
+pub(crate) static REQUESTS: Dial = dial("requests", "sim.requests", "requests");
+pub(crate) static RUNS: Dial = dial("runs", "sim.replications", "runs");
+pub(crate) static SEED: Dial = dial("seed", "seed", "");
+
+impl Dial {
+    fn field(&self) -> Option<&'static Field> {
+        field(self.key)
+    }
+
+    /// What the control is called.
+    pub(crate) fn label(&self) -> &'static str {
+        match self.field() {
+            Some(field) if self.label.is_empty() => field.label,
+            _ => self.label,
+        }
+    }
+
+    /// One sentence of help.
+    pub(crate) fn help(&self) -> &'static str {
+        match &self.part {
+            Part::Value => self.field().map_or("", |field| field.help),
+            Part::Piece(piece) => piece.help,
+            Part::List(list) => list.help,
+        }
+    }
+
+    /// The unit beside the number.
+    pub(crate) fn unit(&self) -> &'static str {
+        match &self.part {
+            Part::Value => self.field().map_or("", |field| field.unit),
+            Part::Piece(piece) => piece.unit,
+            Part::List(_) => "",
+        }
+    }
+
+    /// Whether it is a text rather than a number.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.part, Part::List(_))
+    }
+
+    /// Whether the catalogue decides while nobody says anything else.
+    pub(crate) fn is_optional(&self) -> bool {
+        matches!(self.part, Part::Value) && self.field().is_some_and(Field::is_optional)
+    }
+
+    /// The slider, where there is one.
+    pub(crate) fn slider(&self) -> Option<Slider> {
+        match &self.part {
+            Part::Value => self.field().and_then(|field| field.slider),
+            Part::Piece(piece) => piece.slider,
+            Part::List(_) => None,
+        }
+    }
+
+    /// The value in force, in the unit beside the number; none where the catalogue decides, or where
+    /// the setting has no such part.
+    pub(crate) fn value(&self, scenario: &Scenario) -> Option<f64> {
+        match &self.part {
+            Part::Value => scenario.number(self.key),
+            Part::Piece(piece) => (piece.read)(scenario),
+            Part::List(_) => None,
+        }
+    }
+
+    /// The number as a field shows it, every digit of it.
+    pub(crate) fn text(&self, scenario: &Scenario) -> Option<String> {
+        match &self.part {
+            Part::List(list) => {
+                let written = scenario.get(self.key).filter(|_| (list.is_there)(scenario))?;
+                let (_, inside) = written.split_once('(')?;
+                Some(inside.trim_end_matches(')').replace(',', ", "))
+            }
+            // Beyond 2⁵³ a seed has digits that a float would lose.
+            Part::Value if self.slider().is_none() => {
+                self.value(scenario)?;
+                let written = scenario.get(self.key)?;
+                Some(written.trim_end_matches(char::is_alphabetic).to_owned())
+            }
+            _ => self.value(scenario).map(quantity::editable),
+        }
+    }
+
+    /// What the value is when nobody changed it.
+    pub(crate) fn default_value(&self) -> Option<f64> {
+        match &self.part {
+            Part::Piece(piece) => piece.first,
+            _ => self.value(&Scenario::preset()),
+        }
+    }
+
+    /// Whether somebody changed it.
+    pub(crate) fn is_changed(&self, scenario: &Scenario) -> bool {
+        match &self.part {
+            Part::Value => self.value(scenario) != self.default_value(),
+            Part::Piece(piece) => piece.first.is_some() && self.value(scenario) != piece.first,
+            Part::List(_) => false,
+        }
+    }
+
+    /// Sets it to a number.
+    pub(crate) fn put(&self, scenario: &mut Scenario, value: f64) -> Result<Vec<Notice>, Notice> {
+        match &self.part {
+            Part::Value | Part::List(_) => scenario.set_number(self.key, value),
+            Part::Piece(piece) => scenario.set(self.key, &(piece.write)(scenario, value)),
+        }
+    }
+
+    /// Sets it to what a person typed.
+    pub(crate) fn type_in(
+        &self,
+        scenario: &mut Scenario,
+        text: &str,
+    ) -> Result<Vec<Notice>, Notice> {
+        match &self.part {
+            Part::Piece(piece) => match quantity::parse(text, piece.quantity) {
+                Ok(value) => self.put(scenario, value),
+                Err(problem) => Err(self.refusal(scenario, text, &problem.to_string())),
+            },
+            Part::List(list) if !text.contains('(') => {
+                scenario.set(self.key, &format!("{}({text})", list.name))
+            }
+            // A bare number keeps the spread that is in force.
+            Part::Value if matches!(self.key, "in" | "out") => {
+                match quantity::parse(text, Unit::Tokens) {
+                    Ok(value) => self.put(scenario, value),
+                    Err(_) => scenario.set(self.key, text),
+                }
+            }
+            _ if text.trim().is_empty() && self.is_optional() => scenario.set(self.key, AUTO),
+            _ => scenario.set(self.key, text),
+        }
+    }
+
+    /// The notice about what is no such number: field, value and remedy.
+    fn refusal(&self, scenario: &Scenario, text: &str, problem: &str) -> Notice {
+        let shown = |value: f64| strings::with_unit(&quantity::editable(value), self.unit());
+        let now = self.value(scenario);
+        let message = strings::refused_number(
+            problem,
+            self.label(),
+            &self.default_value().or(now).map(shown).unwrap_or_default(),
+            &now.map(shown).unwrap_or_default(),
+        );
+        let (key, value) = (self.key.to_owned(), text.to_owned());
+        Notice { key, value, kind: NoticeKind::Invalid, message }
+    }
+
+    /// Sets it to what it is when nobody changed it.
+    pub(crate) fn reset(&self, scenario: &mut Scenario) {
+        // Defaults are always in range, and optional fields know this word.
+        let _ = match self.default_value() {
+            Some(value) => self.put(scenario, value),
+            None if self.is_optional() => scenario.set(self.key, AUTO),
+            None => Ok(Vec::new()),
+        };
+    }
+
+    /// The value after a key press.
+    pub(crate) fn stepped(&self, value: f64, step: Step, direction: Direction) -> f64 {
+        match (&self.part, self.field()) {
+            (Part::Value, Some(field)) => field.stepped(value, step, direction),
+            _ => self.slider().map_or(value, |slider| stepped(&slider, value, step, direction)),
+        }
+    }
+}
+
+/// The word that gives a setting back to the catalogue.
+pub(crate) const AUTO: &str = "auto";
+
+fn stepped(slider: &Slider, value: f64, step: Step, direction: Direction) -> f64 {
+    let size = |sizes: [f64; 3]| match step {
+        Step::Small => sizes[0],
+        Step::Large => sizes[1],
+        Step::Page => sizes[2],
+    };
+    let moved = match (slider.steps, direction) {
+        (StepSizes::Multiply(sizes), Direction::Up) => value * size(sizes),
+        (StepSizes::Multiply(sizes), Direction::Down) => value / size(sizes),
+        (StepSizes::Add(sizes), Direction::Up) => value + size(sizes),
+        (StepSizes::Add(sizes), Direction::Down) => value - size(sizes),
+    };
+    let rounded = match slider.snap {
+        // Whole things are told without decimals, and move by at least one.
+        Snap::Octaves(_) if direction == Direction::Up => moved.ceil(),
+        Snap::Octaves(_) => moved.floor(),
+        // Two decimals are as fine as all others are ever told.
+        _ => (moved * 100.0).round() / 100.0,
+    };
+    if rounded < slider.min {
+        slider.min
+    } else if rounded > slider.max {
+        slider.max
+    } else {
+        rounded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: [&Dial; 14] = [
+        &RATE,
+        &PROMPT,
+        &ANSWER,
+        &TTFT,
+        &TPOT,
+        &HEADROOM,
+        &BUDGET,
+        &SEQUENCES,
+        &CACHE,
+        &EFFICIENCY,
+        &OVERHEAD,
+        &REQUESTS,
+        &RUNS,
+        &SEED,
+    ];
+
+    /// A kind of a setting, and the dials that it has.
+    const WITHIN: [(&Kinds, &str, &[&Dial]); 14] = [
+        (&ARRIVALS, "bursty", &[&BURSTINESS]),
+        (&ARRIVALS, "onoff", &[&BURST, &LULL, &LULL_SHARE]),
+        (&PROFILE, "step", &[&PROFILE_AT, &PROFILE_FACTOR]),
+        (&PROFILE, "ramp", &[&PROFILE_AT, &PROFILE_TO, &PROFILE_FACTOR]),
+        (&PROFILE, "spike", &[&PROFILE_AT, &PROFILE_LENGTH, &PROFILE_FACTOR]),
+        (&PROFILE, "daily", &[&TROUGH, &PEAK_HOUR]),
+        (&PROFILE, "points", &[&POINTS]),
+        (&IN_LENGTHS, "uniform", &[&IN.least, &IN.most]),
+        (&IN_LENGTHS, "lognormal", &[&IN.sigma, &IN.shortest, &IN.longest]),
+        (&IN_LENGTHS, "quantiles", &[&IN.quantiles]),
+        (&OUT_LENGTHS, "uniform", &[&OUT.least, &OUT.most]),
+        (&OUT_LENGTHS, "lognormal", &[&OUT.sigma, &OUT.shortest, &OUT.longest]),
+        (&OUT_LENGTHS, "quantiles", &[&OUT.quantiles]),
+        (&RULES, "dynamic", &[&DELAY]),
+    ];
+
+    fn named(dial: &Dial) {
+        assert!(dial.field().is_some(), "{}", dial.id);
+        assert!(!dial.label().is_empty(), "{}", dial.id);
+        assert!(!dial.help().is_empty(), "{}", dial.id);
+    }
+
+    #[test]
+    fn a_reset_undoes_a_change() {
+        for dial in PLAIN {
+            named(dial);
+            let mut scenario = Scenario::preset();
+            let Some(slider) = dial.slider() else { continue };
+            dial.put(&mut scenario, slider.max).unwrap();
+            assert_eq!(dial.value(&scenario), Some(slider.max), "{}", dial.id);
+            dial.reset(&mut scenario);
+            assert_eq!(dial.value(&scenario), dial.default_value(), "{}", dial.id);
+        }
+    }
+
+    #[test]
+    fn each_kind_has_its_numbers_and_keeps_them_in_its_link() {
+        for (kinds, value, dials) in WITHIN {
+            let mut scenario = Scenario::preset();
+            let first = kinds.first(&scenario, value).expect(value);
+            assert_eq!(scenario.set(kinds.key, &first), Ok(Vec::new()), "{first}");
+            assert_eq!((kinds.current)(&scenario), value);
+            for dial in dials {
+                named(dial);
+                let text = dial.text(&scenario).expect(dial.id);
+                let before = scenario.clone();
+                assert_eq!(dial.type_in(&mut scenario, &text), Ok(Vec::new()), "{}", dial.id);
+                assert_eq!(scenario, before, "{} shows {text}", dial.id);
+                let Some(slider) = dial.slider() else { continue };
+                for end in [slider.max, slider.min] {
+                    assert_eq!(dial.put(&mut scenario, end), Ok(Vec::new()), "{} {end}", dial.id);
+                    let now = dial.value(&scenario).expect(dial.id);
+                    assert!((now - end).abs() < 1e-9, "{}: {now} for {end}", dial.id);
+                    assert_eq!((kinds.current)(&scenario), value, "{} at {end}", dial.id);
+                }
+                scenario = before;
+            }
+            assert_eq!(Scenario::from_link(&scenario.to_link()).scenario, scenario);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_names_field_value_and_remedy() {
+        let mut scenario = Scenario::preset();
+        scenario.set("arrivals", "onoff(20s,60s,0.1)").unwrap();
+        let notice = BURST.type_in(&mut scenario, "soon").expect_err("no time");
+        for part in ["“soon”", "Burst", "20\u{202f}s"] {
+            assert!(notice.message.contains(part), "{}", notice.message);
+        }
+        // What is out of range is moved into it, and said.
+        let notices = LULL_SHARE.type_in(&mut scenario, "300").expect("a share");
+        assert_eq!(notices.len(), 1);
+        assert_eq!(LULL_SHARE.value(&scenario), Some(100.0));
+    }
+
+    #[test]
+    fn a_typed_length_keeps_its_spread() {
+        let mut scenario = Scenario::preset();
+        scenario.set("in", "lognormal(1024,0.5)").unwrap();
+        PROMPT.type_in(&mut scenario, "1.5k").unwrap();
+        assert_eq!(PROMPT.value(&scenario), Some(1500.0));
+        assert_eq!(IN.sigma.value(&scenario), Some(0.5));
+        scenario.set("in", "quantiles(0:10,50:100,100:1000)").unwrap();
+        PROMPT.put(&mut scenario, 200.0).unwrap();
+        assert_eq!(scenario.get("in").as_deref(), Some("quantiles(0:20,50:200,100:2000)"));
+    }
+
+    #[test]
+    fn an_empty_field_gives_a_setting_back_to_the_catalogue() {
+        let mut scenario = Scenario::preset();
+        CACHE.type_in(&mut scenario, "50k").unwrap();
+        assert_eq!(CACHE.text(&scenario).as_deref(), Some("50000"));
+        CACHE.type_in(&mut scenario, " ").unwrap();
+        assert_eq!(scenario, Scenario::preset());
+        assert!(RATE.type_in(&mut scenario, "").is_err());
+    }
+}

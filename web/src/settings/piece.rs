@@ -1,0 +1,536 @@
+//! Numbers within a setting: of a pattern of arrivals, a rate profile, a length, a scheduling rule.
+
+use quantity::Unit;
+use scenario::{Profile, Scale, SchedRules, Slider, Snap, StepSizes};
+use scenario::{Scenario, field};
+use sim_core::{ArrivalProcess, LengthSpec, workload::OnOff};
+
+use super::{Dial, List, Part, Piece};
+use crate::strings;
+
+const TIME_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
+const NUMBER_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
+const TOKEN_SNAPS: Snap = Snap::Octaves(&[1.0, 1.5]);
+const FACTORS: StepSizes = StepSizes::Multiply([1.01, 1.1, 2.0]);
+
+const fn log(min: f64, max: f64, snap: Snap) -> Option<Slider> {
+    Some(Slider { min, max, scale: Scale::Log, snap, steps: FACTORS })
+}
+
+const fn linear(min: f64, max: f64, unit: f64, steps: [f64; 3]) -> Option<Slider> {
+    let snap = Snap::Multiples(unit);
+    Some(Slider { min, max, scale: Scale::Linear, snap, steps: StepSizes::Add(steps) })
+}
+
+/// A piece without a name, which the table fills in.
+const fn piece(
+    first: f64,
+    read: fn(&Scenario) -> Option<f64>,
+    write: fn(&Scenario, f64) -> String,
+) -> Piece {
+    Piece {
+        help: "",
+        unit: "",
+        quantity: Unit::Number,
+        slider: None,
+        first: Some(first),
+        read,
+        write,
+    }
+}
+
+const fn seconds(
+    help: &'static str,
+    first: f64,
+    read: fn(&Scenario) -> Option<f64>,
+    write: fn(&Scenario, f64) -> String,
+) -> Piece {
+    Piece { help, unit: "s", quantity: Unit::Seconds, ..piece(first, read, write) }
+}
+
+const fn tokens(
+    help: &'static str,
+    read: fn(&Scenario) -> Option<f64>,
+    write: fn(&Scenario, f64) -> String,
+) -> Piece {
+    Piece { help, unit: "tokens", quantity: Unit::Tokens, first: None, ..piece(0.0, read, write) }
+}
+
+// ---- arrivals -----------------------------------------------------------------------------------
+
+/// Shape of gamma gaps: 1 is Poisson, below is burstier.
+pub(crate) static BURSTINESS: Dial = Dial {
+    id: "burstiness",
+    key: "arrivals",
+    label: strings::BURSTINESS,
+    spoken_unit: "",
+    part: Part::Piece(Piece {
+        help: strings::BURSTINESS_HELP,
+        slider: log(0.1, 4.0, NUMBER_SNAPS),
+        ..piece(
+            1.0,
+            |s| match (s.arrivals, s.bursts) {
+                (ArrivalProcess::Gamma { shape }, None) => Some(shape),
+                _ => None,
+            },
+            |_, shape| format!("gamma({shape})"),
+        )
+    }),
+};
+
+/// Mean length of a burst.
+pub(crate) static BURST: Dial = Dial {
+    id: "burst",
+    key: "arrivals",
+    label: strings::BURST,
+    spoken_unit: "seconds",
+    part: Part::Piece(Piece {
+        slider: log(1.0, 600.0, TIME_SNAPS),
+        ..seconds(
+            strings::BURST_HELP,
+            20.0,
+            |s| Some(s.bursts?.on_s),
+            |s, on_s| bursts(s, |bursts| bursts.on_s = on_s),
+        )
+    }),
+};
+
+/// Mean length of a lull.
+pub(crate) static LULL: Dial = Dial {
+    id: "lull",
+    key: "arrivals",
+    label: strings::LULL,
+    spoken_unit: "seconds",
+    part: Part::Piece(Piece {
+        slider: log(1.0, 600.0, TIME_SNAPS),
+        ..seconds(
+            strings::LULL_HELP,
+            60.0,
+            |s| Some(s.bursts?.off_s),
+            |s, off_s| bursts(s, |bursts| bursts.off_s = off_s),
+        )
+    }),
+};
+
+/// Rate in a lull, per cent of that in a burst.
+pub(crate) static LULL_SHARE: Dial = Dial {
+    id: "lull-share",
+    key: "arrivals",
+    label: strings::LULL_SHARE,
+    spoken_unit: "percent",
+    part: Part::Piece(Piece {
+        help: strings::LULL_SHARE_HELP,
+        unit: "%",
+        quantity: Unit::Percent,
+        slider: linear(0.0, 100.0, 5.0, [1.0, 5.0, 25.0]),
+        ..piece(
+            10.0,
+            |s| Some(percent(s.bursts?.lull_share)),
+            |s, share| bursts(s, |bursts| bursts.lull_share = share / 100.0),
+        )
+    }),
+};
+
+/// A share in per cent, without the digits that a product of floats brings.
+fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
+}
+
+/// Bursts with one number changed, over the gaps that are in force.
+fn bursts(scenario: &Scenario, change: impl Fn(&mut OnOff)) -> String {
+    let usual = OnOff { on_s: 20.0, off_s: 60.0, lull_share: 0.1 };
+    let mut bursts = scenario.bursts.unwrap_or(usual);
+    change(&mut bursts);
+    let OnOff { on_s, off_s, lull_share } = bursts;
+    let process = match scenario.arrivals {
+        ArrivalProcess::Poisson => String::new(),
+        ArrivalProcess::Gamma { shape } => format!(",gamma({shape})"),
+        ArrivalProcess::Even => ",even".to_owned(),
+    };
+    // A bare number above one would be read as per cent.
+    let (share, unit) =
+        if lull_share > 1.0 { (percent(lull_share), "%") } else { (lull_share, "") };
+    format!("onoff({on_s}s,{off_s}s,{share}{unit}{process})")
+}
+
+// ---- rate over time -----------------------------------------------------------------------------
+
+/// When the rate begins to change.
+pub(crate) static PROFILE_AT: Dial = Dial {
+    id: "profile-at",
+    key: "profile",
+    label: strings::PROFILE_AT,
+    spoken_unit: "seconds",
+    part: Part::Piece(seconds(
+        strings::PROFILE_AT_HELP,
+        60.0,
+        |s| match s.profile {
+            Profile::Step { at_s, .. } | Profile::Spike { at_s, .. } => Some(at_s),
+            Profile::Ramp { from_s, .. } => Some(from_s),
+            _ => None,
+        },
+        |s, time_s| match s.profile {
+            Profile::Spike { length_s, factor, .. } => spike(time_s, length_s, factor),
+            Profile::Ramp { to_s, factor, .. } => {
+                // An end before the start moves along.
+                ramp(time_s, if to_s < time_s { time_s } else { to_s }, factor)
+            }
+            Profile::Step { factor, .. } => step(time_s, factor),
+            _ => step(time_s, 2.0),
+        },
+    )),
+};
+
+/// When a ramp is at its end.
+pub(crate) static PROFILE_TO: Dial = Dial {
+    id: "profile-to",
+    key: "profile",
+    label: strings::PROFILE_TO,
+    spoken_unit: "seconds",
+    part: Part::Piece(seconds(
+        strings::PROFILE_TO_HELP,
+        600.0,
+        |s| match s.profile {
+            Profile::Ramp { to_s, .. } => Some(to_s),
+            _ => None,
+        },
+        |s, to_s| match s.profile {
+            Profile::Ramp { from_s, factor, .. } => {
+                ramp(if from_s > to_s { to_s } else { from_s }, to_s, factor)
+            }
+            _ => ramp(60.0, to_s, 2.0),
+        },
+    )),
+};
+
+/// How long a spike lasts.
+pub(crate) static PROFILE_LENGTH: Dial = Dial {
+    id: "profile-length",
+    key: "profile",
+    label: strings::PROFILE_LENGTH,
+    spoken_unit: "seconds",
+    part: Part::Piece(seconds(
+        strings::PROFILE_LENGTH_HELP,
+        30.0,
+        |s| match s.profile {
+            Profile::Spike { length_s, .. } => Some(length_s),
+            _ => None,
+        },
+        |s, length_s| match s.profile {
+            Profile::Spike { at_s, factor, .. } => spike(at_s, length_s, factor),
+            _ => spike(60.0, length_s, 2.0),
+        },
+    )),
+};
+
+/// What the rate is multiplied with.
+pub(crate) static PROFILE_FACTOR: Dial = Dial {
+    id: "profile-factor",
+    key: "profile",
+    label: strings::PROFILE_FACTOR,
+    spoken_unit: "times",
+    part: Part::Piece(Piece {
+        help: strings::PROFILE_FACTOR_HELP,
+        unit: "×",
+        slider: log(0.1, 10.0, NUMBER_SNAPS),
+        ..piece(
+            2.0,
+            |s| match s.profile {
+                Profile::Step { factor, .. }
+                | Profile::Ramp { factor, .. }
+                | Profile::Spike { factor, .. } => Some(factor),
+                _ => None,
+            },
+            |s, factor| match s.profile {
+                Profile::Spike { at_s, length_s, .. } => spike(at_s, length_s, factor),
+                Profile::Ramp { from_s, to_s, .. } => ramp(from_s, to_s, factor),
+                Profile::Step { at_s, .. } => step(at_s, factor),
+                _ => step(60.0, factor),
+            },
+        )
+    }),
+};
+
+/// The quietest hour, per cent of the busiest.
+pub(crate) static TROUGH: Dial = Dial {
+    id: "profile-trough",
+    key: "profile",
+    label: strings::TROUGH,
+    spoken_unit: "percent",
+    part: Part::Piece(Piece {
+        help: strings::TROUGH_HELP,
+        unit: "%",
+        quantity: Unit::Percent,
+        slider: linear(1.0, 100.0, 5.0, [1.0, 5.0, 25.0]),
+        ..piece(
+            30.0,
+            |s| match s.profile {
+                Profile::Day { trough, .. } => Some(percent(trough)),
+                _ => None,
+            },
+            |s, trough| day(trough / 100.0, hour(s)),
+        )
+    }),
+};
+
+/// The busiest hour.
+pub(crate) static PEAK_HOUR: Dial = Dial {
+    id: "profile-hour",
+    key: "profile",
+    label: strings::PEAK_HOUR,
+    spoken_unit: "o’clock",
+    part: Part::Piece(Piece {
+        help: strings::PEAK_HOUR_HELP,
+        unit: "h",
+        ..piece(
+            14.0,
+            |s| match s.profile {
+                Profile::Day { peak_hour, .. } => Some(peak_hour),
+                _ => None,
+            },
+            |s, hour| match s.profile {
+                Profile::Day { trough, .. } => day(trough, hour),
+                _ => day(0.3, hour),
+            },
+        )
+    }),
+};
+
+/// Points of the rate over time.
+pub(crate) static POINTS: Dial = Dial {
+    id: "profile-points",
+    key: "profile",
+    label: strings::POINTS,
+    spoken_unit: "",
+    part: Part::List(List {
+        help: strings::POINTS_HELP,
+        name: "points",
+        is_there: |s| matches!(s.profile, Profile::Points { .. }),
+    }),
+};
+
+/// A day by its hours.
+pub(crate) static HOURS: Dial = Dial {
+    id: "profile-hours",
+    key: "profile",
+    label: strings::HOURS,
+    spoken_unit: "",
+    part: Part::List(List {
+        help: strings::HOURS_HELP,
+        name: "daily",
+        is_there: |s| matches!(s.profile, Profile::Hours { .. }),
+    }),
+};
+
+fn step(at_s: f64, factor: f64) -> String {
+    format!("step({at_s}s,{factor})")
+}
+
+fn ramp(from_s: f64, to_s: f64, factor: f64) -> String {
+    format!("ramp({from_s}s,{to_s}s,{factor})")
+}
+
+fn spike(at_s: f64, length_s: f64, factor: f64) -> String {
+    format!("spike({at_s}s,{length_s}s,{factor})")
+}
+
+fn day(trough: f64, hour: f64) -> String {
+    format!("daily({trough},{hour})")
+}
+
+fn hour(scenario: &Scenario) -> f64 {
+    match scenario.profile {
+        Profile::Day { peak_hour, .. } => peak_hour,
+        _ => 14.0,
+    }
+}
+
+// ---- lengths ------------------------------------------------------------------------------------
+
+/// The dials of prompts, or of answers.
+#[derive(Debug)]
+pub(crate) struct LengthDials {
+    /// Spread of a lognormal.
+    pub(crate) sigma: Dial,
+    /// Lower bound of a lognormal.
+    pub(crate) shortest: Dial,
+    /// Upper bound of a lognormal.
+    pub(crate) longest: Dial,
+    /// Least of a uniform.
+    pub(crate) least: Dial,
+    /// Most of a uniform.
+    pub(crate) most: Dial,
+    /// Points of a measured distribution.
+    pub(crate) quantiles: Dial,
+}
+
+/// The dials for one of the two lengths: their ids, the key, and how the scenario has it.
+macro_rules! length_dials {
+    ($key:literal, $length:ident, $first:literal) => {
+        LengthDials {
+            sigma: Dial {
+                id: concat!($key, "-spread"),
+                key: $key,
+                label: strings::SPREAD,
+                spoken_unit: "",
+                part: Part::Piece(Piece {
+                    help: strings::SPREAD_HELP,
+                    slider: linear(0.0, 2.0, 0.1, [0.01, 0.1, 0.5]),
+                    ..piece(
+                        0.5,
+                        |s| Some(lognormal(s.$length)?.1),
+                        |s, sigma| write_sigma(s, $key, s.$length, sigma),
+                    )
+                }),
+            },
+            shortest: Dial {
+                id: concat!($key, "-shortest"),
+                key: $key,
+                label: strings::SHORTEST,
+                spoken_unit: "tokens",
+                part: Part::Piece(tokens(
+                    strings::SHORTEST_HELP,
+                    |s| Some(lognormal(s.$length)?.2 as f64),
+                    |s, tokens| write_bounds(s.$length, Some(tokens), None),
+                )),
+            },
+            longest: Dial {
+                id: concat!($key, "-longest"),
+                key: $key,
+                label: strings::LONGEST,
+                spoken_unit: "tokens",
+                part: Part::Piece(tokens(
+                    strings::LONGEST_HELP,
+                    |s| Some(lognormal(s.$length)?.3 as f64),
+                    |s, tokens| write_bounds(s.$length, None, Some(tokens)),
+                )),
+            },
+            least: Dial {
+                id: concat!($key, "-least"),
+                key: $key,
+                label: strings::SHORTEST,
+                spoken_unit: "tokens",
+                part: Part::Piece(Piece {
+                    slider: log(1.0, $first, TOKEN_SNAPS),
+                    ..tokens(
+                        strings::SHORTEST_HELP,
+                        |s| Some(uniform(s.$length)?.0 as f64),
+                        |s, tokens| write_uniform(s.$length, Some(tokens), None),
+                    )
+                }),
+            },
+            most: Dial {
+                id: concat!($key, "-most"),
+                key: $key,
+                label: strings::LONGEST,
+                spoken_unit: "tokens",
+                part: Part::Piece(Piece {
+                    slider: log(1.0, $first, TOKEN_SNAPS),
+                    ..tokens(
+                        strings::LONGEST_HELP,
+                        |s| Some(uniform(s.$length)?.1 as f64),
+                        |s, tokens| write_uniform(s.$length, None, Some(tokens)),
+                    )
+                }),
+            },
+            quantiles: Dial {
+                id: concat!($key, "-quantiles"),
+                key: $key,
+                label: strings::QUANTILES,
+                spoken_unit: "",
+                part: Part::List(List {
+                    help: strings::QUANTILES_HELP,
+                    name: "quantiles",
+                    is_there: |s| matches!(s.$length, LengthSpec::Empirical(_)),
+                }),
+            },
+        }
+    };
+}
+
+pub(crate) static IN: LengthDials = length_dials!("in", input, 131_072.0);
+pub(crate) static OUT: LengthDials = length_dials!("out", output, 16_384.0);
+
+/// Median, sigma, shortest and longest.
+fn lognormal(length: LengthSpec) -> Option<(f64, f64, u64, u64)> {
+    match length {
+        LengthSpec::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
+            Some((median_tokens, sigma, min_tokens, max_tokens))
+        }
+        _ => None,
+    }
+}
+
+/// Another sigma. Bounds that a person gave stay; others follow it.
+fn write_sigma(scenario: &Scenario, key: &str, length: LengthSpec, sigma: f64) -> String {
+    match lognormal(length) {
+        Some((median, _, shortest, longest)) => {
+            let written = scenario.get(key).unwrap_or_default();
+            if written.matches(',').count() > 1 {
+                format!("lognormal({median},{sigma},{shortest},{longest})")
+            } else {
+                format!("lognormal({median},{sigma})")
+            }
+        }
+        None => format!("lognormal({},{sigma})", scenario.number(key).unwrap_or(1.0)),
+    }
+}
+
+/// Another bound; the other one moves along if it has to.
+fn write_bounds(length: LengthSpec, shortest: Option<f64>, longest: Option<f64>) -> String {
+    let (median, sigma, least, most) = lognormal(length).unwrap_or((1.0, 0.5, 1, 1));
+    let (least, most) = bounds((least, most), shortest, longest);
+    format!("lognormal({median},{sigma},{least},{most})")
+}
+
+fn uniform(length: LengthSpec) -> Option<(u64, u64)> {
+    match length {
+        LengthSpec::Uniform { min_tokens, max_tokens } => Some((min_tokens, max_tokens)),
+        _ => None,
+    }
+}
+
+fn write_uniform(length: LengthSpec, shortest: Option<f64>, longest: Option<f64>) -> String {
+    let (least, most) = bounds(uniform(length).unwrap_or((1, 1)), shortest, longest);
+    format!("uniform({least},{most})")
+}
+
+/// Two bounds of which one is set: the other never lies on the wrong side of it.
+fn bounds(now: (u64, u64), shortest: Option<f64>, longest: Option<f64>) -> (f64, f64) {
+    let (least, most) = (now.0 as f64, now.1 as f64);
+    match (shortest, longest) {
+        (Some(least), _) => (least, if most < least { least } else { most }),
+        (_, Some(most)) => (if least > most { most } else { least }, most),
+        _ => (least, most),
+    }
+}
+
+// ---- scheduling rules ---------------------------------------------------------------------------
+
+/// How long a dynamic batcher waits for company.
+pub(crate) static DELAY: Dial = Dial {
+    id: "delay",
+    key: "sched.rules",
+    label: strings::DELAY,
+    spoken_unit: "milliseconds",
+    part: Part::Piece(Piece {
+        help: strings::DELAY_HELP,
+        unit: "ms",
+        quantity: Unit::Milliseconds,
+        slider: log(1.0, 10_000.0, TIME_SNAPS),
+        ..piece(
+            20.0,
+            |s| match s.rules {
+                SchedRules::Dynamic { max_delay_s } => Some((max_delay_s * 1e9).round() / 1e6),
+                _ => None,
+            },
+            |_, delay_ms| format!("dynamic({delay_ms}ms)"),
+        )
+    }),
+};
+
+/// The number of a field that a kind begins with.
+pub(super) fn number(scenario: &Scenario, key: &str) -> f64 {
+    let least = field(key).map_or(0.0, |field| field.min);
+    scenario.number(key).map_or(least, f64::round)
+}

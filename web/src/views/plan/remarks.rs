@@ -1,0 +1,42 @@
+//! What has to be known of traffic that is more than one kind of request at a steady rate.
+
+use leptos::prelude::*;
+
+use crate::{
+    dom::{El, el},
+    memo::memo,
+    state::State,
+    strings,
+};
+
+/// Between two remarks in one text: nothing that a sentence holds.
+const BETWEEN: char = '\n';
+
+/// The remarks about the last answer. While another one is simulated they stay, unless the traffic
+/// is of one steady kind now.
+pub(crate) fn remarks(state: State) -> El {
+    let told = memo(move |before: Option<&String>| {
+        let scenario = state.current.get();
+        let is_plain = scenario.classes.is_empty()
+            && scenario.bursts.is_none()
+            && scenario.profile.is_constant();
+        state.answered.with(|answered| match answered {
+            _ if is_plain => String::new(),
+            Some(answered) if answered.scenario == scenario => {
+                report::remarks(&answered.answer, &scenario).join(&BETWEEN.to_string())
+            }
+            _ => before.cloned().unwrap_or_default(),
+        })
+    });
+    let line = |text: &str| el("li").text(text);
+    let lines = move || {
+        told.with(|told| {
+            told.split(BETWEEN).filter(|text| !text.is_empty()).map(line).collect::<Vec<El>>()
+        })
+    };
+    el("section")
+        .class("card remarks")
+        .attr("aria-label", strings::REMARKS)
+        .flag_of("hidden", move || told.with(String::is_empty))
+        .child(el("ul").region(lines))
+}
