@@ -194,6 +194,11 @@ fn plan_of_mixed_traffic() -> u64 {
     )
 }
 
+/// Every truth on every policy, and the queues: what "How we know" shows on each target.
+fn proof() -> u64 {
+    planner::prove_inline(1).fingerprint
+}
+
 /// Every case, in the order of the golden file.
 #[must_use]
 pub fn cases() -> Vec<Case> {
@@ -212,5 +217,6 @@ pub fn cases() -> Vec<Case> {
         Case { name: "by_the_oracle", bits: by_the_oracle },
         Case { name: "plan_of_the_preset", bits: plan_of_the_preset },
         Case { name: "plan_of_mixed_traffic", bits: plan_of_mixed_traffic },
+        Case { name: "proof", bits: proof },
     ]
 }

@@ -9,7 +9,7 @@ use crate::{
     dom::{El, el},
     icons::Icon,
     shell,
-    state::{Sheet, State},
+    state::{Sheet, State, View},
     strings,
 };
 
@@ -157,7 +157,10 @@ fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
     match key {
         "?" => sheet.toggle(),
         _ if sheet.node().open() => {}
+        "r" | "R" if state.view.get_untracked() == View::Know => state.prove(),
         "r" | "R" => state.run_again(),
+        "1" => state.show(View::Plan),
+        "6" => state.show(View::Know),
         "t" | "T" => state.knee_as_table.update(|on| *on = !*on),
         "l" | "L" => shell::copy_link(state),
         _ => {}

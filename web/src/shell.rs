@@ -66,9 +66,7 @@ fn view_link(state: State, view: View, name: &str) -> El {
             return;
         }
         event.prevent_default();
-        if state.view.get_untracked() != view {
-            state.view.set(view);
-        }
+        state.show(view);
     };
     el("a")
         .attr_of("href", address)

@@ -262,6 +262,13 @@ impl State {
         self.ask(false);
     }
 
+    /// Shows a view, unless it is the one that is shown.
+    pub(crate) fn show(self, view: View) {
+        if self.view.get_untracked() != view {
+            self.view.set(view);
+        }
+    }
+
     /// Proves the simulator's truths: at first with the seed that the command line begins with, then
     /// with the next.
     pub(crate) fn prove(self) {

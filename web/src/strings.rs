@@ -229,6 +229,7 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
+            ("1, 6", "Plan, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),
@@ -638,11 +639,13 @@ pub(crate) const SAME_AS: &str = ", the same to the bit as natively: ";
 pub(crate) const TRUTHS: &str = "What every run must satisfy";
 pub(crate) const TRUTHS_BESIDE: &str = "both sides as found";
 pub(crate) const QUEUES: &str = "Theory against simulation";
-pub(crate) const QUEUES_BESIDE: &str = "time in the system, in service times";
+pub(crate) const QUEUES_BESIDE: &str =
+    "time in the system, in service times; 99\u{202f}% intervals";
 pub(crate) const MEAN: &str = "mean";
 pub(crate) const P90: &str = "P90";
-pub(crate) const P99: &str = "P99, 99\u{202f}% interval";
+pub(crate) const OUTSIDE: &str = "outside";
 pub(crate) const THEORY: &str = "theory";
+pub(crate) const P99: &str = "P99";
 pub(crate) const QUEUE_COLUMNS: [&str; 7] =
     ["Queue, load", "Mean", "Simulated", "P90", "Simulated", "P99", "Simulated"];
 pub(crate) const COMPARISONS: &str = "Ceilings and published figures";

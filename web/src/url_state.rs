@@ -162,9 +162,7 @@ fn listen(state: State, settled: StoredValue<String>) {
         state.toast.set(strings::restored(&before, &parsed.scenario));
         state.notices.set(parsed.notices);
         state.scenario.set(parsed.scenario);
-        if state.view.get_untracked() != view {
-            state.view.set(view);
-        }
+        state.show(view);
     });
     for event in ["popstate", "hashchange"] {
         let callback = on_change.as_ref().unchecked_ref();

@@ -48,15 +48,18 @@ fn assumption([what, leans, size, basis]: [&str; 4]) -> Assumption {
 }
 
 fn assumed_number(entry: &LedgerEntry) -> Assumption {
-    let value = quantity::with_unit(&quantity::number(entry.value), &entry.unit);
+    let value = match entry.unit.as_str() {
+        "" => quantity::number(entry.value),
+        "s" => quantity::duration(entry.value),
+        "bytes" => quantity::memory(entry.value),
+        unit => quantity::with_unit(&quantity::number(entry.value), unit),
+    };
     let size = match (entry.low, entry.high) {
-        (Some(low), Some(high)) => {
-            format!("usual: {}", quantity::with_unit(&quantity::range(low, high), &entry.unit))
-        }
+        (Some(low), Some(high)) => format!("usual: {}", quantity::range(low, high)),
         _ => "not known".to_owned(),
     };
     Assumption {
-        what: format!("{}: {}", entry.label, value.trim_end()),
+        what: format!("{}: {value}", entry.label),
         leans: "either way".to_owned(),
         size,
         basis: entry.source.clone(),

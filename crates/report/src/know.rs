@@ -43,7 +43,7 @@ pub fn truth_figures(truth: &Truth) -> String {
     match truth.kind {
         TruthKind::Conservation => format!("{} = {} + {} + {} + {}", n(a), n(b), n(c), n(d), n(e)),
         TruthKind::LittlesLaw => {
-            format!("{} = {}{NARROW_SPACE}/s × {}", number(a / d), number(c / d), duration(b / c))
+            format!("{} = {}/s × {}", number(a / d), number(c / d), duration(b / c))
         }
         TruthKind::Slots => format!("closest: {} of {}", n(a), n(b)),
         TruthKind::Memory => format!("closest: {} of {} tokens", n(a), n(b)),

@@ -74,6 +74,7 @@ fn legend() -> El {
         item("swatch ink-c2", dot(), strings::P90),
         item("swatch ink-c4", dot(), strings::P99),
         item("swatch ink-c0", line(), strings::THEORY),
+        item("swatch ink-bad", dot(), strings::OUTSIDE),
     ])
 }
 
