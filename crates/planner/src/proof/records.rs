@@ -49,14 +49,15 @@ pub(super) fn bits_of_slots(run: &SlotsRun) -> u64 {
     mixed(run.requests.iter().map(bits))
 }
 
-/// Requests of an engine by what became of them: completed, rejected, in flight.
-pub(super) fn outcomes(records: &[RequestRecord]) -> [u64; 3] {
-    let mut counts = [0; 3];
+/// Requests of an engine by what became of them: completed, rejected, given up, in flight.
+pub(super) fn outcomes(records: &[RequestRecord]) -> [u64; 4] {
+    let mut counts = [0; 4];
     for record in records {
         counts[match record.outcome {
             Outcome::Completed => 0,
             Outcome::Rejected => 1,
-            Outcome::InFlight => 2,
+            Outcome::Dropped | Outcome::Abandoned | Outcome::Throttled => 2,
+            Outcome::InFlight => 3,
         }] += 1;
     }
     counts

@@ -215,10 +215,9 @@ fn check_engine(setup: &Setup) -> Result<Finding, String> {
     let run = simulate(setup, KEEP_ALL).map_err(|error| error.to_string())?;
     let records = run.requests.as_deref().unwrap_or_default();
     let mut readings = Readings::default();
-    conserved(&mut readings, run.offered, [run.completed, run.rejected, 0, run.in_flight], {
-        let [completed, rejected, in_flight] = outcomes(records);
-        [completed, rejected, 0, in_flight]
-    });
+    let given_up = run.dropped + run.abandoned + run.throttled;
+    let books = [run.completed, run.rejected, given_up, run.in_flight];
+    conserved(&mut readings, run.offered, books, outcomes(records));
     let done = || records.iter().filter(|record| record.outcome == Outcome::Completed);
     let sojourn_s: f64 = done().map(|record| record.finish_s - record.arrival_s).sum();
     little(&mut readings, run.in_system_request_s, sojourn_s, run.offered, run.duration_s());
