@@ -64,7 +64,7 @@ pub(crate) fn map<T: Sync, R: Send>(
     thread::scope(|scope| {
         // This thread works, too.
         for _ in 1..threads.get().min(items.len()) {
-            scope.spawn(&work);
+            scope.spawn(work);
         }
         work();
     });
