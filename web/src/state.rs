@@ -122,8 +122,8 @@ pub(crate) enum View {
 impl View {
     /// The view that a link names; Plan where it names none, or one that is not here.
     pub(crate) fn of_link(link: &str) -> Self {
-        let names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
-        if names.last() == Some(Self::KNOW) { Self::Know } else { Self::Plan }
+        let mut names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
+        if names.next_back() == Some(Self::KNOW) { Self::Know } else { Self::Plan }
     }
 
     /// A link to this view of a scenario.
