@@ -116,9 +116,11 @@ test("there and back by the top bar, the scenario stays and the link says where 
   await proved(page);
 
   // A setting changed here keeps the view in the link.
+  const entries = await page.evaluate(() => history.length);
   await type(page, "headroom", "40");
   assert.match(await linkWith(page, "headroom=40"), /view=know/);
   assert.match(await linkWith(page, "view=know"), /rate=37/);
+  await page.waitForFunction((before) => history.length > before, entries);
 
   await page.goBack();
   await page.goBack();

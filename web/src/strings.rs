@@ -639,8 +639,7 @@ pub(crate) const SAME_AS: &str = ", the same to the bit as natively: ";
 pub(crate) const TRUTHS: &str = "What every run must satisfy";
 pub(crate) const TRUTHS_BESIDE: &str = "both sides as found";
 pub(crate) const QUEUES: &str = "Theory against simulation";
-pub(crate) const QUEUES_BESIDE: &str =
-    "time in the system, in service times; 99\u{202f}% intervals";
+pub(crate) const QUEUES_BESIDE: &str = "in mean service times, 99\u{202f}% intervals";
 pub(crate) const MEAN: &str = "mean";
 pub(crate) const P90: &str = "P90";
 pub(crate) const OUTSIDE: &str = "outside";

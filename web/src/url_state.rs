@@ -4,6 +4,8 @@
 //! refuse faster writing). Once they rest, the entry gets its old link back and the new one becomes
 //! an entry of its own, so that back and forward step from one settled scenario to another.
 
+use std::cell::Cell;
+
 use leptos::prelude::*;
 use scenario::Scenario;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
@@ -125,14 +127,21 @@ pub(crate) fn follow(state: State) {
             });
         },
     );
-    // Another view is an entry of its own at once.
+    // Another view is an entry of its own at once, after what had not come to rest in the old one.
+    let shown = Cell::new(view);
     on_change(
         move || state.view.track(),
         move || {
+            let now = state.view.get_untracked();
+            let before = shown.replace(now);
+            let scenario = state.current.get_untracked();
+            let link = now.link(&scenario);
+            if settled.with_value(|old| *old == link) {
+                return;
+            }
             replace.cancel();
             settle.cancel();
-            let scenario = state.current.get_untracked();
-            let link = state.view.get_untracked().link(&scenario);
+            settle_at(state, settled, &scenario, before.link(&scenario));
             settle_at(state, settled, &scenario, link);
         },
     );

@@ -28,6 +28,7 @@ const LOADS: (f64, f64) = (0.25, 1.0);
 const LOAD_TICKS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
 const TICK_PX: f64 = 4.0;
 const CAP_PX: f64 = 3.0;
+const CROSS_PX: f64 = 4.0;
 const STEP: f64 = 0.01;
 /// Colours of mean, P90 and P99.
 const COLOURS: [usize; 3] = [1, 2, 4];
@@ -56,7 +57,7 @@ pub struct QueueDot {
 }
 
 /// Draws a panel for each queue on an area of [`Style::backend_size`]: theory as dotted curves, the
-/// simulation as dots with their intervals, in the colour for trouble where theory is outside. The
+/// simulation as dots with their intervals, as crosses where theory is outside. The
 /// ground is left as it is.
 ///
 /// # Errors
@@ -213,7 +214,8 @@ fn dots<DB: DrawingBackend>(
             continue;
         }
         let theory = dot.theory[series];
-        let colour = if theory < low || theory > high { theme.bad } else { colour };
+        let outside = theory < low || theory > high;
+        let colour = if outside { theme.bad } else { colour };
         let line = Line { colour, width_px: 1.25, dash: None };
         let at = (x.to_px(dot.load), y.to_px(value));
         let (top, bottom) = (y.to_px(high), y.to_px(low));
@@ -221,7 +223,15 @@ fn dots<DB: DrawingBackend>(
         for end in [top, bottom] {
             brush.level(end, (at.0 - CAP_PX, at.0 + CAP_PX), &line)?;
         }
-        brush.dot(at, colour, theme.surface)?;
+        if outside {
+            let stroke = Line { colour, width_px: 2.25, dash: None };
+            for side in [CROSS_PX, -CROSS_PX] {
+                let ends = [(at.0 - CROSS_PX, at.1 - side), (at.0 + CROSS_PX, at.1 + side)];
+                brush.path(&ends, &stroke)?;
+            }
+        } else {
+            brush.dot(at, colour, theme.surface)?;
+        }
     }
     Ok(())
 }

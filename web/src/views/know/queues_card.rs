@@ -65,6 +65,7 @@ fn legend() -> El {
             .attr("stroke-dasharray", "1.5 2.5")
     };
     let dot = || svg("circle").attr("cx", "10").attr("cy", "4").attr("r", "3.2");
+    let cross = || svg("path").attr("d", "M6 0l8 8M14 0l-8 8");
     let item = |ink: &str, mark: El, name: &str| {
         let swatch = svg("svg").class(ink).attr("aria-hidden", "true").child(mark);
         el("span").class("readout-item").child(swatch).text(name)
@@ -74,7 +75,7 @@ fn legend() -> El {
         item("swatch ink-c2", dot(), strings::P90),
         item("swatch ink-c4", dot(), strings::P99),
         item("swatch ink-c0", line(), strings::THEORY),
-        item("swatch ink-bad", dot(), strings::OUTSIDE),
+        item("swatch ink-bad", cross(), strings::OUTSIDE),
     ])
 }
 
