@@ -371,9 +371,9 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
   }
   const sliders = (ids) => ids.flatMap((id) => [`${id} text`, `${id} range`]);
   assert.deepEqual(order, [
+    "Skip to the answer",
     "Plan",
     "How we know",
-    "Plan",
     "Copy link",
     "Keys",
     "Theme: system",
