@@ -1,9 +1,7 @@
 // Is it as fast as it says? Limits are the page's promises and are the same on every machine; a busy
-// one gets three rounds, of which the best counts. Where more programs run than there are processors,
-// a task of the page is also held up by theirs: then its own time on the processor counts.
+// one gets three rounds, of which the best counts. The processor's own time is told beside each.
 
 import assert from "node:assert/strict";
-import { availableParallelism, loadavg } from "node:os";
 import { after, before, test } from "node:test";
 import { launch } from "./browser.mjs";
 import { control, noComplaints, open, settled } from "./page.mjs";
@@ -24,9 +22,6 @@ after(async () => {
 
 const ms = (value) => `${value.toFixed(0)} ms`;
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-/** Whether other programs take processor time from the page. */
-const isCrowded = () => loadavg()[0] > availableParallelism();
 
 /**
  * Traces the page's thread from here on. The function that comes back ends that, and tells how much
@@ -105,11 +100,10 @@ test("a drag of three seconds holds the page's thread for no longer than 50 ms a
   await bestOf(
     t,
     drag,
-    ({ moves, tasks, draws, processor }) => {
+    ({ moves, tasks, draws }) => {
       assert.ok(moves > 20, `only ${moves} moves in three seconds`);
       assert.ok(draws.length > 5, `only ${draws.length} drawings in three seconds`);
-      const longest = isCrowded() ? processor : Math.max(0, ...tasks);
-      return longest <= LONG_TASK_MS;
+      return Math.max(0, ...tasks) <= LONG_TASK_MS;
     },
     tell,
   );

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// and holds the line at [`CEILING_BYTES`] meanwhile.
 const GOAL_BYTES: usize = 350 * KILOBYTE;
 /// What they may not exceed. To be lowered with every saving, never raised.
-const CEILING_BYTES: usize = 440 * KILOBYTE;
+const CEILING_BYTES: usize = 425 * KILOBYTE;
 const KILOBYTE: usize = 1_000;
 
 /// `cargo xtask size`: measures the built site, prints a table, and fails above the ceiling.
