@@ -1,6 +1,12 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod know;
+mod settings;
+
+pub(crate) use know::*;
+pub(crate) use settings::*;
+
 use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
 use scenario::{Scenario, field};
 
@@ -27,162 +33,6 @@ pub(crate) const DISMISS: &str = "Dismiss";
 pub(crate) const CATALOGUE: &str = "the catalogue’s figure";
 pub(crate) const REVIVED: &str =
     "The calculation stopped. A fresh worker started by itself after 0.4\u{202f}s.";
-
-pub(crate) const ARRIVALS: &str = "Arrivals";
-pub(crate) const ENGINE: &str = "Engine";
-pub(crate) const ACCURACY: &str = "Accuracy";
-pub(crate) const LENGTHS: &str = "Lengths";
-pub(crate) const MIX: &str = "Mix of requests";
-pub(crate) const AUTO: &str = "Auto";
-pub(crate) const PATTERN: &str = "Pattern";
-pub(crate) const PATTERN_POISSON: &str = "Poisson";
-pub(crate) const PATTERN_BURSTY: &str = "Bursty";
-pub(crate) const PATTERN_EVEN: &str = "Even";
-pub(crate) const PATTERN_ON_OFF: &str = "On/off";
-pub(crate) const BURSTINESS: &str = "Burstiness";
-pub(crate) const BURSTINESS_HELP: &str =
-    "Shape of the gamma-distributed gaps: 1 is Poisson, below 1 arrivals come in bursts.";
-pub(crate) const BURST: &str = "Burst";
-pub(crate) const BURST_HELP: &str = "Mean length of a burst.";
-pub(crate) const LULL: &str = "Lull";
-pub(crate) const LULL_HELP: &str = "Mean length of a lull between bursts.";
-pub(crate) const LULL_SHARE: &str = "Rate in a lull";
-pub(crate) const LULL_SHARE_HELP: &str =
-    "The rate in a lull as a share of that in a burst; their mean is the request rate.";
-
-pub(crate) const PROFILE: &str = "Rate over time";
-pub(crate) const PROFILE_CONSTANT: &str = "Constant";
-pub(crate) const PROFILE_STEP: &str = "Step";
-pub(crate) const PROFILE_RAMP: &str = "Ramp";
-pub(crate) const PROFILE_SPIKE: &str = "Spike";
-pub(crate) const PROFILE_DAILY: &str = "Daily curve";
-pub(crate) const PROFILE_HOURS: &str = "Day by hours";
-pub(crate) const PROFILE_POINTS: &str = "Points";
-pub(crate) const PROFILE_FACTOR: &str = "Times the rate";
-pub(crate) const PROFILE_FACTOR_HELP: &str =
-    "What the request rate is multiplied with once it has changed.";
-pub(crate) const PROFILE_AT: &str = "Begins after";
-pub(crate) const PROFILE_AT_HELP: &str = "When the rate begins to change.";
-pub(crate) const PROFILE_TO: &str = "Ends after";
-pub(crate) const PROFILE_TO_HELP: &str = "When the ramp is at its end.";
-pub(crate) const PROFILE_LENGTH: &str = "Lasts";
-pub(crate) const PROFILE_LENGTH_HELP: &str = "How long the spike lasts.";
-pub(crate) const TROUGH: &str = "Quietest hour";
-pub(crate) const TROUGH_HELP: &str = "The quietest hour as a share of the busiest.";
-pub(crate) const PEAK_HOUR: &str = "Busiest hour";
-pub(crate) const PEAK_HOUR_HELP: &str = "Hour of the day at which the rate is highest, 0 to 23.";
-pub(crate) const POINTS: &str = "Time and factor of each point";
-pub(crate) const POINTS_HELP: &str =
-    "Times and factors of the rate, such as 0s:1, 10min:2; every:1h makes them repeat.";
-pub(crate) const HOURS: &str = "Factor at each hour from midnight";
-pub(crate) const HOURS_HELP: &str = "24 factors of the rate, the first at midnight.";
-
-pub(crate) const PROMPT_LENGTHS: &str = "Prompt lengths";
-pub(crate) const ANSWER_LENGTHS: &str = "Answer lengths";
-pub(crate) const FIXED: &str = "Fixed";
-pub(crate) const UNIFORM: &str = "Uniform";
-pub(crate) const LOGNORMAL: &str = "Lognormal";
-pub(crate) const QUANTILES: &str = "Quantiles";
-pub(crate) const QUANTILES_HELP: &str =
-    "Percentiles and their lengths in tokens, from 0, the shortest, to 100, the longest.";
-pub(crate) const SPREAD: &str = "Spread";
-pub(crate) const SPREAD_HELP: &str =
-    "Sigma of the lognormal lengths around their median: 0 is none, 1 is what chats show.";
-pub(crate) const SHORTEST: &str = "Shortest";
-pub(crate) const SHORTEST_HELP: &str = "No request is shorter.";
-pub(crate) const LONGEST: &str = "Longest";
-pub(crate) const LONGEST_HELP: &str = "No request is longer.";
-
-pub(crate) const MIX_HELP: &str = "Classes differ from the requests set above in what you fill in; \
-     what they leave over is as set above.";
-pub(crate) const ADD_CLASS: &str = "Add a class";
-pub(crate) const REMOVE: &str = "Remove";
-pub(crate) const CLASS_NAME: &str = "Name";
-pub(crate) const CLASS_NAME_HELP: &str = "Up to 24 small letters, digits, - and _.";
-pub(crate) const CLASS_SHARE: &str = "Share, %";
-pub(crate) const CLASS_SHARE_HELP: &str = "Per cent of all requests that are of this class.";
-pub(crate) const CLASS_PROMPT: &str = "Prompt";
-pub(crate) const CLASS_ANSWER: &str = "Answer";
-pub(crate) const CLASS_LENGTH_HELP: &str =
-    "Tokens, such as 4000, uniform(100,900) or lognormal(512,0.9); empty for as set above.";
-pub(crate) const CLASS_TTFT_HELP: &str =
-    "Longest time to first token of this class, such as 2s; empty for as set above.";
-pub(crate) const CLASS_TPOT_HELP: &str =
-    "Longest mean gap between tokens of this class, such as 60ms; empty for as set above.";
-pub(crate) const CLASS_PRIORITY: &str = "Priority";
-pub(crate) const PRIORITY_HELP: &str = "Lower goes first, under rules that have priorities.";
-
-pub(crate) const BATCHING: &str = "Batching";
-pub(crate) const RULES_REFERENCE: &str = "Reference";
-pub(crate) const RULES_VLLM: &str = "vLLM 0.33";
-pub(crate) const RULES_VLLM_OLD: &str = "vLLM 0.11";
-pub(crate) const RULES_STATIC: &str = "Static";
-pub(crate) const RULES_DYNAMIC: &str = "Dynamic";
-pub(crate) const RULES_SEQUENTIAL: &str = "Sequential";
-pub(crate) const DELAY: &str = "Longest wait";
-pub(crate) const DELAY_HELP: &str = "How long the oldest request waits for a batch to fill.";
-
-/// What scheduling rules do, by their value in the choice.
-pub(crate) fn rules_note(rules: &str) -> &'static str {
-    match rules {
-        "vllm-0.33" => "Continuous batching by vLLM’s V1 scheduler: paged memory, preemption.",
-        "vllm-0.11" => "vLLM’s V1 scheduler as it was up to release 0.11.",
-        "static" => "Whole batches, each served until its longest answer is done.",
-        "dynamic" => "Whole batches that wait for company, up to a limit.",
-        "sequential" => "One request at a time.",
-        _ => "Continuous batching; memory is reserved for the whole answer.",
-    }
-}
-
-/// “80 % of requests are as set above.”
-pub(crate) fn class_total(taken_percent: f64) -> String {
-    let percent = |value: f64| with_unit(&number(value), "%");
-    if taken_percent > 100.0 + 1e-6 {
-        format!(
-            "The shares add up to {}. Make them {} or less.",
-            percent(taken_percent),
-            percent(100.0)
-        )
-    } else if taken_percent > 100.0 - 1e-6 {
-        "Every request is of one of these classes.".to_owned()
-    } else {
-        format!("The other {} of requests are as set above.", percent(100.0 - taken_percent))
-    }
-}
-
-/// “Class chat”.
-pub(crate) fn class_named(name: &str) -> String {
-    format!("Class {name}")
-}
-
-/// “Remove class chat”.
-pub(crate) fn remove_class(name: &str) -> String {
-    format!("{REMOVE} class {name}")
-}
-
-/// Two classes cannot have one name.
-pub(crate) fn class_exists(new: &str, now: &str) -> String {
-    format!("There is a class “{new}” already. Choose another name. Still using {now}.")
-}
-
-/// What is no name.
-pub(crate) fn class_name_refused(text: &str, now: &str) -> String {
-    let short: String = text.trim().chars().take(40).collect();
-    format!(
-        "“{short}” is no name for a class. Use up to 24 small letters, digits, - and _, but not \
-         “rest”. Still using {now}."
-    )
-}
-
-/// What is no number: the value, the field, an example, and what is in force.
-pub(crate) fn refused_number(problem: &str, label: &str, example: &str, now: &str) -> String {
-    format!("{problem}. For “{label}” give for example {example}. Still using {now}.")
-}
-
-/// “Give KV cache back to the catalogue”.
-pub(crate) fn back_to_catalogue(label: &str) -> String {
-    format!("{AUTO}: give {label} back to {CATALOGUE}")
-}
 
 pub(crate) const SEARCH_MODELS: &str = "Search models";
 pub(crate) const SEARCH_GPUS: &str = "Search GPUs";
@@ -624,68 +474,6 @@ pub(crate) fn band(range: &str) -> String {
 pub(crate) fn picker_label(key: &str) -> String {
     let label = field(key).map_or(key, |field| field.label);
     format!("{label}: ")
-}
-
-// ---- How we know ----
-
-pub(crate) const KNOW: &str = "How we know";
-pub(crate) const KNOW_HEADING: &str =
-    "How we know: the simulator’s truths, checked in this browser";
-pub(crate) const RUN_AGAIN: &str = "Run again";
-pub(crate) const ALL_HOLD: &str = "All hold";
-pub(crate) const DOES_NOT_HOLD: &str = "Does not hold";
-pub(crate) const FINGERPRINT: &str = "Fingerprint ";
-pub(crate) const SAME_AS: &str = ", the same to the bit as natively: ";
-pub(crate) const TRUTHS: &str = "What every run must satisfy";
-pub(crate) const TRUTHS_BESIDE: &str = "both sides as found";
-pub(crate) const QUEUES: &str = "Theory against simulation";
-pub(crate) const QUEUES_BESIDE: &str = "in mean service times, 99\u{202f}% intervals";
-pub(crate) const MEAN: &str = "mean";
-pub(crate) const P90: &str = "P90";
-pub(crate) const OUTSIDE: &str = "outside";
-pub(crate) const THEORY: &str = "theory";
-pub(crate) const P99: &str = "P99";
-pub(crate) const QUEUE_COLUMNS: [&str; 7] =
-    ["Queue, load", "Mean", "Simulated", "P90", "Simulated", "P99", "Simulated"];
-pub(crate) const COMPARISONS: &str = "Ceilings and published figures";
-pub(crate) const COMPARISONS_BESIDE: &str = "formula or print beside simulation";
-pub(crate) const PLATEAUS: &str = "Engines that never run out of work";
-pub(crate) const PLATEAU_COLUMNS: [&str; 4] = ["Engine", "Closed form", "Simulated", "Difference"];
-pub(crate) const PUBLISHED: &str = "Figures that others printed";
-pub(crate) const PUBLISHED_COLUMNS: [&str; 4] = ["Setting", "Figure", "Printed", "A run of ours"];
-pub(crate) const ASSUMED: &str = "What is assumed";
-pub(crate) const ASSUMED_BESIDE: &str = "of this scenario first, then of every answer";
-
-/// “of 15 hold”.
-pub(crate) fn of_truths_hold(truths: usize) -> String {
-    format!("of {} hold", count(truths as u64))
-}
-
-/// “just now, in this browser; 0.8 s”.
-pub(crate) fn know_when(took_ms: Option<f64>) -> String {
-    match took_ms {
-        Some(ms) => format!("just now, in this browser; it took {}", duration(ms / 1_000.0)),
-        None => "being checked in this browser".to_owned(),
-    }
-}
-
-/// The command that gives the same numbers.
-pub(crate) fn know_command(seed: u64) -> String {
-    if seed == 1 {
-        "headroom know".to_owned()
-    } else {
-        format!("headroom know --proof-seed {seed}")
-    }
-}
-
-/// A verdict between a truth and its figures, for those who listen.
-pub(crate) fn spoken_verdict(verdict: &str) -> String {
-    format!(": {verdict}. ")
-}
-
-/// “M/M/1 at 0.95”.
-pub(crate) fn queue_at(queue: &str, load: f64) -> String {
-    format!("{queue} at {}", number(load))
 }
 
 pub(crate) const THEME_SYSTEM: &str = "system";
