@@ -25,18 +25,25 @@ test("the page loads without a complaint", async () => {
 test("the worker that the page names starts", async () => {
   const { context, page, complaints } = await open(browser);
   const meta = (name) => page.getAttribute(`meta[name="${name}"]`, "content");
-  const loader = await meta("sim-worker");
-  assert.match(loader, /^\.\/sim-worker-[0-9a-f]{16}_loader\.js$/);
+  const script = await meta("worker");
+  assert.match(script, /^\.\/worker-[0-9a-f]{16}\.js$/);
   assert.match(await meta("build-id"), /^[0-9a-f]{16}$/);
   // A worker of our own, since what the page does with its one is the page's affair.
   const answered = await page.evaluate(
     (address) =>
       new Promise((resolve, reject) => {
-        const worker = new Worker(new URL(address, document.baseURI));
+        const worker = new Worker(new URL(address, document.baseURI), { type: "module" });
         worker.onmessage = () => resolve(true);
         worker.onerror = (event) => reject(new Error(event.message));
+        const resources = performance.getEntriesByType("resource").map((entry) => entry.name);
+        
+        const wasm = resources.find((name) => name.endsWith("_bg.wasm"));
+        WebAssembly.compileStreaming(fetch(wasm)).then(
+          (module) => worker.postMessage({ script: wasm.replace("_bg.wasm", ".js"), module }),
+          reject,
+        );
       }),
-    loader,
+    script,
   );
   assert.ok(answered);
   assert.deepEqual(complaints, []);

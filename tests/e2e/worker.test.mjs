@@ -163,13 +163,13 @@ test("twice in a minute: the page waits for the person", async () => {
 test("a worker that cannot be loaded is told apart from one that thinks", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  await page.route(/sim-worker[^/]*_bg\.wasm$/, (route) => route.abort());
+  await page.route(/\/worker-[^/]*\.js$/, (route) => route.abort());
   await page.goto(siteUrl);
   await page.locator(".restart-note", { hasText: "Stopped twice in a minute" }).waitFor({
     timeout: PATIENCE_MS,
   });
   assert.equal((await answer(page)).pill, "Stopped");
-  await page.unroute(/sim-worker[^/]*_bg\.wasm$/);
+  await page.unroute(/\/worker-[^/]*\.js$/);
   await page.getByRole("button", { name: "Start again" }).click();
   await settled(page);
   assert.equal((await answer(page)).hero, "6");

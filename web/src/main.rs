@@ -29,6 +29,11 @@ mod views;
 mod worker_client;
 
 fn main() {
+    // The worker runs this very module: what both need is loaded and compiled once.
+    if let Some(scope) = sim_worker::scope() {
+        sim_worker::start(&scope);
+        return;
+    }
     fatal::reveal_on_panic();
     leptos::mount::mount_to_body(app::app);
 }

@@ -8,8 +8,11 @@ use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_ti
 use planner::{PlanAnswer, ProofAnswer};
 use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
 use scenario::Scenario;
-use wasm_bindgen::{JsCast, prelude::Closure};
-use web_sys::{Event, MessageEvent, Worker};
+use wasm_bindgen::{
+    JsCast, JsValue,
+    prelude::{Closure, wasm_bindgen},
+};
+use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use crate::browser::now_ms;
 
@@ -200,7 +203,9 @@ impl Client {
     }
 
     fn connect(&self) -> Result<Link, String> {
-        let worker = Worker::new(&worker_url()?)
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(&worker_url()?, &options)
             .map_err(|_| "the browser did not start the worker".to_owned())?;
         let listener = self.clone();
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
@@ -220,6 +225,9 @@ impl Client {
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
         worker.set_onmessageerror(Some(on_error.as_ref().unchecked_ref()));
+        worker
+            .post_message(&own_module())
+            .map_err(|_| "the browser did not pass the module to the worker".to_owned())?;
         Ok(Link { worker, _on_message: on_message, _on_error: on_error })
     }
 
@@ -358,16 +366,35 @@ impl Client {
     }
 }
 
-/// The loader's name where the build left it as it was.
-const UNNAMED_LOADER: &str = "./sim-worker_loader.js";
+#[wasm_bindgen]
+extern "C" {
+    /// Where the script lies that this module came with.
+    #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
+    static SCRIPT: String;
+}
 
-/// The loader that the build named, relative to wherever the page lies.
+/// What the worker is made of: this very module, compiled, and the script to it.
+fn own_module() -> JsValue {
+    let parts = js_sys::Object::new();
+    let put = |name: &str, value: &JsValue| {
+        // A fresh object takes every property.
+        let _ = js_sys::Reflect::set(&parts, &JsValue::from_str(name), value);
+    };
+    put("script", &JsValue::from_str(&SCRIPT.with(String::clone)));
+    put("module", &wasm_bindgen::module());
+    parts.into()
+}
+
+/// The worker's first lines where the build left their name as it was.
+const UNNAMED_WORKER: &str = "./worker.js";
+
+/// The script that the build named, relative to wherever the page lies.
 fn worker_url() -> Result<String, String> {
     let missing = || "the page does not name its worker".to_owned();
     let document = document();
-    let meta = document.query_selector("meta[name=sim-worker]").ok().flatten();
+    let meta = document.query_selector("meta[name=worker]").ok().flatten();
     let name = meta.and_then(|meta| meta.get_attribute("content")).ok_or_else(missing)?;
-    let name = if name.is_empty() { UNNAMED_LOADER.to_owned() } else { name };
+    let name = if name.is_empty() { UNNAMED_WORKER.to_owned() } else { name };
     let base = document.base_uri().ok().flatten().ok_or_else(missing)?;
     let url = web_sys::Url::new_with_base(&name, &base).map_err(|_| missing())?;
     Ok(url.href())

@@ -80,7 +80,7 @@ fn decade_of(value: f64) -> f64 {
 
 /// Decimal literals read back exactly, unlike a computed power.
 fn power_of_ten(exponent: i32) -> f64 {
-    format!("1e{exponent}").parse().unwrap_or(1.0)
+    quantity::nearest_double(&format!("1e{exponent}")).unwrap_or(1.0)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Curve {
         for (x, y) in &mut points {
             (*x, *y) = (held(*x), held(*y));
         }
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by_first(&mut points);
         points.dedup_by(|later, earlier| later.0 == earlier.0);
         let slopes = slopes(&points);
         Self { points, slopes }
@@ -84,6 +84,11 @@ fn between(value: f64, a: f64, b: f64) -> f64 {
     } else {
         value
     }
+}
+
+/// Sorts points from left to right; of points at one place the order stays.
+pub(crate) fn sort_by_first(points: &mut [(f64, f64)]) {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
 }
 
 fn held(value: f64) -> f64 {

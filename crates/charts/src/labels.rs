@@ -1,6 +1,7 @@
 //! Where labels go: beside their line, never on another label, point or line.
 
 use crate::clip::{Point, touches};
+use crate::curve::sort_by_first;
 use crate::geometry::Rect;
 use crate::metrics::text_width;
 use crate::paint::{Anchor, HALO_PX, TEXT_PX};
@@ -81,19 +82,20 @@ pub(crate) fn beside(line: &[Point], width: f64, preferred: f64) -> Vec<Point> {
     }
     let finest = (to - from) / f64::from(MOST_PLACES);
     let step = if finest > STEP_PX { finest } else { STEP_PX };
-    let mut middles: Vec<f64> = (0..=MOST_PLACES)
+    let mut middles: Vec<Point> = (0..=MOST_PLACES)
         .map(|i| from + f64::from(i) * step)
         .take_while(|middle| *middle <= to)
+        .map(|middle| ((middle - preferred).abs(), middle))
         .collect();
-    middles.sort_unstable_by(|a, b| (a - preferred).abs().total_cmp(&(b - preferred).abs()));
+    sort_by_first(&mut middles);
     let at = |x: f64, above: bool| {
         let span = (x - width / 2.0 - HALO_PX, x + width / 2.0 + HALO_PX);
         let (top, bottom) = extent(line, span)?;
         let clear = GAP_PX + HEIGHT_PX / 2.0;
         Some((x, if above { top - clear } else { bottom + clear }))
     };
-    let above = middles.iter().filter_map(|x| at(*x, true));
-    let below = middles.iter().filter_map(|x| at(*x, false));
+    let above = middles.iter().filter_map(|(_, x)| at(*x, true));
+    let below = middles.iter().filter_map(|(_, x)| at(*x, false));
     above.chain(below).collect()
 }
 

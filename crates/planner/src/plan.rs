@@ -491,13 +491,12 @@ impl Plan {
         let mut planned = None;
         if let Some(at) = &self.at_answer {
             planned = at.planned_per_s.map(|rate| point(rate, &at.planned));
-            knee.extend(planned);
-            if at.capacity_per_s > 0.0 {
-                knee.push(point(at.capacity_per_s, &at.capacity));
+            let capacity =
+                (at.capacity_per_s > 0.0).then(|| point(at.capacity_per_s, &at.capacity));
+            for point in planned.into_iter().chain(capacity) {
+                insert_by_rate(&mut knee, point);
             }
         }
-        knee.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
-        knee.dedup_by(|a, b| a.rate_per_s == b.rate_per_s);
         let capacity = (!self.is_out_of_reach()).then(|| self.capacity());
         let size = capacity.and_then(|c| FleetSize::divide(self.rate_per_s, self.headroom, &c));
         let verdict = match size {
@@ -518,5 +517,13 @@ impl Plan {
             simulated_requests: self.simulated_requests,
             simulated_steps: self.simulated_steps,
         }
+    }
+}
+
+/// Adds a point in its place, unless there is one at its rate.
+fn insert_by_rate(knee: &mut Vec<LoadPoint>, point: LoadPoint) {
+    let place = knee.partition_point(|other| other.rate_per_s < point.rate_per_s);
+    if knee.get(place).is_none_or(|other| other.rate_per_s != point.rate_per_s) {
+        knee.insert(place, point);
     }
 }

@@ -4,6 +4,8 @@
 //! and 1.005 becomes 1.01 although the nearest double lies a little below it. What people see is
 //! what is rounded.
 
+use crate::nearest::of_digits;
+
 /// A finite number as decimal digits: `0.d₁d₂d₃… × 10^exponent`, without leading zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
@@ -105,9 +107,8 @@ impl Decimal {
 
     /// The nearest double.
     pub(crate) fn value(&self) -> f64 {
-        let digits: String = self.digits.iter().map(|digit| char::from(b'0' + digit)).collect();
-        let sign = if self.negative && !self.is_zero() { "-" } else { "" };
-        format!("{sign}0.{digits}0e{}", self.exponent).parse().unwrap_or(0.0)
+        let magnitude = of_digits(&self.digits, self.exponent - self.digits.len() as i32);
+        if self.negative && !self.is_zero() { -magnitude } else { magnitude }
     }
 
     fn digit_at(&self, place: i32) -> char {

@@ -7,6 +7,7 @@
 mod decimal;
 mod format;
 mod money;
+mod nearest;
 mod number;
 mod parse;
 mod time;
@@ -17,6 +18,7 @@ pub use format::{
     plus_minus, rate, share, token_rate, tokens, whole_percent, with_interval, with_unit,
 };
 pub use money::{money, money_range, per_hour, per_million_tokens, per_month};
+pub use nearest::nearest_double;
 pub use number::{
     about, axis_number, editable, number, number_fixed, over, range, range_tight, whole,
 };

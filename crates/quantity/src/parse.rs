@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::decimal::Decimal;
+use crate::nearest::nearest_double;
 use crate::unit::{Dimension, Unit};
 use crate::{MINUS, NARROW_SPACE};
 
@@ -349,9 +350,9 @@ fn leading_number<'a>(
         return Err(ParseError::Comma { text: shown.to_owned(), expected });
     }
     let digits: String = number.chars().filter(|c| *c != ',' && *c != ' ').collect();
-    match digits.parse::<f64>() {
-        Ok(value) => Ok((value, rest.trim_start())),
-        Err(_) => Err(not_a_number(shown, unit)),
+    match nearest_double(&digits) {
+        Some(value) => Ok((value, rest.trim_start())),
+        None => Err(not_a_number(shown, unit)),
     }
 }
 

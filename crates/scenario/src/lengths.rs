@@ -142,7 +142,7 @@ fn read_quantiles(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<Len
 fn percentile(text: &str) -> Option<f64> {
     let text = text.trim().trim_start_matches(['p', 'P']).trim_end_matches('%').trim_end();
     let is_plain = text.len() < 40 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let share: f64 = format!("{text}e-2").parse().ok().filter(|_| is_plain)?;
+    let share = quantity::nearest_double(&format!("{text}e-2")).filter(|_| is_plain)?;
     (share == 0.0 || (LEAST_SHARE..=1.0).contains(&share)).then_some(share)
 }
 

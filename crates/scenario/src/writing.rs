@@ -52,7 +52,7 @@ pub(crate) fn real(value: f64, unit: Unit) -> String {
 
 /// The float nearest to `value · 10^shift`, by its shortest decimal text.
 pub(crate) fn shifted(value: f64, shift: i32) -> f64 {
-    decimal(value, shift).parse().unwrap_or(value)
+    quantity::nearest_double(&decimal(value, shift)).unwrap_or(value)
 }
 
 /// Decimal gigabytes, as vendors count: “80 GB”.

@@ -5,7 +5,7 @@ use crate::hash::TreeHash;
 use crate::process::{cargo, path_with, run as run_process, run_with_progress};
 use crate::setup;
 use crate::workspace::{Workspace, create_dir, read, remove_dir, rename, write};
-use crate::{html, worker};
+use crate::{html, module};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +43,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     remove_dir(&staging)?;
     create_dir(&staging)?;
     trunk(workspace, &staging, &build_id)?;
-    finish(&staging, &build_id)?;
+    finish(workspace, &staging, &build_id)?;
     publish(workspace, &staging, &build_id)?;
     println!("  dist/ is ready (build {build_id})");
     Ok(())
@@ -89,16 +89,16 @@ fn compiler_flags(workspace: &Workspace) -> Result<String> {
     Ok(flags.join("\u{1f}"))
 }
 
-/// What Trunk leaves undone: names for the worker's files, the meta tags, the policy.
-fn finish(site: &Path, build_id: &str) -> Result<()> {
+/// What Trunk leaves undone: a smaller module, names for what we change, the meta tags, the policy.
+fn finish(workspace: &Workspace, site: &Path, build_id: &str) -> Result<()> {
     let index = site.join("index.html");
     let mut page = read(&index)?;
     let forbidden = html::forbidden_by_policy(&page);
     if !forbidden.is_empty() {
         bail!("index.html has what its security policy forbids: {}", forbidden.join(", "));
     }
-    let loader = worker::fingerprint(site)?;
-    page = html::fill_meta(&page, "name", "sim-worker", &loader)?;
+    page = module::finish(workspace, site, &page)?;
+    page = html::fill_meta(&page, "name", "worker", &module::name_worker(site)?)?;
     page = html::fill_meta(&page, "name", "build-id", build_id)?;
     let policy = html::content_security_policy(&page);
     page = html::fill_meta(&page, "http-equiv", "Content-Security-Policy", &policy)?;

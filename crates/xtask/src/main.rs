@@ -14,13 +14,15 @@ mod build;
 mod hash;
 mod html;
 mod instructions;
+mod module;
+mod order;
 mod parity;
 mod process;
 mod serve;
 mod setup;
+mod shrink;
 mod size;
 mod test;
-mod worker;
 mod workspace;
 
 use std::process::ExitCode;

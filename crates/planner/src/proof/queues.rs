@@ -80,7 +80,8 @@ fn mean(times: &mut [f64]) -> f64 {
 /// By nearest rank.
 fn percentile(times: &mut [f64], share: f64) -> f64 {
     let rank = (share * times.len() as f64).ceil() as usize;
-    *times.select_nth_unstable_by(rank.max(1) - 1, f64::total_cmp).1
+    sim_core::float::sort(times);
+    times[rank.max(1) - 1]
 }
 
 fn setup(seed: u64, queue: Queue, load: usize) -> SlotsSetup {

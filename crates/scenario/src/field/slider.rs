@@ -203,12 +203,12 @@ fn three_digits(value: f64) -> (f64, i32) {
     // Through decimal text, which rounds exactly and alike on every target.
     let text = format!("{value:.2e}");
     let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
-    (text.parse().unwrap_or(value), exponent.unwrap_or(0))
+    (quantity::nearest_double(&text).unwrap_or(value), exponent.unwrap_or(0))
 }
 
 /// The float nearest to `digits · 10^power`.
 fn decimal(digits: f64, power: i32) -> f64 {
-    format!("{digits}e{power}").parse().unwrap_or(digits)
+    quantity::nearest_double(&format!("{digits}e{power}")).unwrap_or(digits)
 }
 
 #[cfg(test)]

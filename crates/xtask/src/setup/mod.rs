@@ -10,7 +10,7 @@ mod wasm_std;
 
 pub(crate) use browser::find as find_browser;
 pub(crate) use driver::find as find_driver;
-pub(crate) use node::bin as node_bin;
+pub(crate) use node::{bin as node_bin, program as npm_program};
 pub(crate) use tools::{trunk, wasm_bindgen};
 pub(crate) use wasm_std::{discard_stale_builds, remap_folders};
 
@@ -37,7 +37,7 @@ const NODE: Part = Part {
 };
 const NPM_PACKAGES: Part = Part {
     name: "npm packages",
-    why: "wasm-opt makes the page small; playwright-core and axe-core drive the browser tests",
+    why: "wasm-opt and esbuild make the page small; playwright-core and axe-core drive the browser tests",
     find: node::describe_packages,
     install: node::install_packages,
 };

@@ -1,8 +1,8 @@
-//! Node.js and what comes from npm: wasm-opt and the drivers of the browser tests.
+//! Node.js and what comes from npm: wasm-opt, esbuild and the drivers of the browser tests.
 
 use super::{debian, or_remedy};
 use crate::hash::sha256_hex;
-use crate::process::{capture, executable, find_on_path, run_with_progress};
+use crate::process::{capture, find_on_path, run_with_progress};
 use crate::workspace::{Workspace, read, write};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -19,6 +19,11 @@ const DOWNLOAD_LIMIT: Duration = Duration::from_secs(600);
 /// The folder of the programs that come from npm, `wasm-opt` among them.
 pub(crate) fn bin(workspace: &Workspace) -> PathBuf {
     workspace.e2e().join("node_modules").join(".bin")
+}
+
+/// A program that comes from npm. Its launcher is a script, which ends in `.cmd` on Windows only.
+pub(crate) fn program(workspace: &Workspace, name: &str) -> PathBuf {
+    bin(workspace).join(if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() })
 }
 
 pub(super) fn describe(_: &Workspace) -> Result<Option<String>> {
@@ -39,7 +44,7 @@ pub(super) fn install(_: &Workspace) -> Result<()> {
 
 pub(super) fn describe_packages(workspace: &Workspace) -> Result<Option<String>> {
     let stamp = std::fs::read_to_string(stamp(workspace)).unwrap_or_default();
-    let there = executable_script(&bin(workspace)).is_file() && stamp == lock_hash(workspace)?;
+    let there = program(workspace, "wasm-opt").is_file() && stamp == lock_hash(workspace)?;
     Ok(there.then(|| "as in tests/e2e/package-lock.json".to_owned()))
 }
 
@@ -65,11 +70,6 @@ fn lock_hash(workspace: &Workspace) -> Result<String> {
 
 fn find_npm() -> Option<PathBuf> {
     find_on_path("npm").or_else(|| find_on_path(NPM))
-}
-
-/// npm's launchers are scripts, which end in `.cmd` on Windows only.
-fn executable_script(folder: &std::path::Path) -> PathBuf {
-    if cfg!(windows) { folder.join("wasm-opt.cmd") } else { executable(folder, "wasm-opt") }
 }
 
 /// "v20.20.2" is 20.

@@ -1,7 +1,7 @@
 //! The worker: message loop, slicing, cancellation, panic report.
 //!
-//! Runs in a dedicated worker, loaded as a classic script, so nothing here may need a JavaScript
-//! snippet. Between two slices of work it yields through a message channel: a timer would wait for
+//! Runs in a dedicated worker, in an instance of the page's own module: what both need is loaded and
+//! compiled once. Between two slices of work it yields through a message channel: a timer would wait for
 //! 4 ms each time, a microtask would never let the page's messages in.
 
 mod session;
@@ -91,10 +91,16 @@ fn expose_fault_drill(scope: &DedicatedWorkerGlobalScope) {
     drill.forget();
 }
 
-fn main() {
-    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else { return };
+/// Whether this is a worker, and not a page.
+#[must_use]
+pub fn scope() -> Option<DedicatedWorkerGlobalScope> {
+    js_sys::global().dyn_into().ok()
+}
+
+/// Takes up the work of a worker, in the scope of one: listens, and tells the page `Ready`.
+pub fn start(scope: &DedicatedWorkerGlobalScope) {
     report_panics();
-    expose_fault_drill(&scope);
+    expose_fault_drill(scope);
     let Ok(channel) = MessageChannel::new() else { return };
     let shared = Rc::new(Loop {
         scope: scope.clone(),
