@@ -189,8 +189,10 @@ impl Generator {
     /// Draw the lengths of requests whose class is known, one class after the other, given how many
     /// there are of each.
     fn draw_by_class(&mut self, requests: &mut [Request], numbers: &[usize; MAX_CLASSES]) {
-        self.by_class.clear();
-        self.by_class.extend_from_slice(requests);
+        if self.by_class.len() < requests.len() {
+            // Whatever they are: their lengths are about to be drawn.
+            self.by_class = requests.to_vec();
+        }
         // Where the next request of each class finds its lengths.
         let mut places = [0_usize; MAX_CLASSES];
         let mut start = 0;
@@ -258,9 +260,14 @@ impl Lengths {
                 }
             }
             Self::LogNormal { log_median, sigma, min_tokens, max_tokens, stream } => {
-                for request in requests {
-                    let length = libm::exp(*log_median + *sigma * stream.normal());
-                    set(request, whole_tokens(length).clamp(*min_tokens, *max_tokens));
+                let mut room = [0.0; BLOCK as usize];
+                for part in requests.chunks_mut(room.len()) {
+                    let normals = &mut room[..part.len()];
+                    stream.normals(normals);
+                    for (request, normal) in part.iter_mut().zip(normals) {
+                        let length = libm::exp(*log_median + *sigma * *normal);
+                        set(request, whole_tokens(length).clamp(*min_tokens, *max_tokens));
+                    }
                 }
             }
             Self::Empirical { quantiles, stream } => {

@@ -36,9 +36,9 @@ pub struct VllmSimulation {
     now_s: f64,
     composer: Composer,
     /// The step composed last.
-    composed: Step,
+    composed: Box<Step>,
     /// A step that was composed before it, and is on its way (asynchronous scheduling).
-    pending: Step,
+    pending: Box<Step>,
     has_pending: bool,
     /// Requests that decoded until now, and whose token of the pending step still counts.
     interrupted: Vec<u32>,
@@ -68,8 +68,8 @@ impl VllmSimulation {
             requests,
             now_s: 0.0,
             composer: Composer::new(setup.vllm, setup.standings.clone()),
-            composed: Step::default(),
-            pending: Step::default(),
+            composed: Box::default(),
+            pending: Box::default(),
             has_pending: false,
             interrupted: Vec::new(),
             recorder,
