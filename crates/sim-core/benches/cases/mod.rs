@@ -5,10 +5,7 @@ use std::sync::Arc;
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, RequestSource, Rules, Setup, SetupError, Slo,
     StepTimeSpec, Workload,
-    engine::{
-        VllmRules,
-        vllm::{Policy, Version},
-    },
+    engine::{VllmRules, vllm::Version},
     fleet::RoundRobin,
     workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths},
 };
@@ -48,7 +45,7 @@ const fn fixed(name: &'static str, rate_per_s: f64) -> Case {
 
 /// vLLM's rules: blocks of 16 tokens, taken as tokens come.
 const fn vllm(name: &'static str, rate_per_s: f64, asynchronous: bool) -> Case {
-    let rules = VllmRules { version: Version::V0_33, asynchronous, policy: Policy::Fcfs };
+    let rules = VllmRules { asynchronous, ..VllmRules::plain(Version::V0_33) };
     Case { name, rate_per_s, lengths: Lengths::Classes, vllm: Some(rules), replicas: 1 }
 }
 
@@ -72,6 +69,7 @@ fn class(weight: f64, input: LengthSpec, output: LengthSpec, priority: i32) -> R
         lengths: RequestLengths::Independent { input, output },
         slo: SLO,
         priority,
+        shared_prefix: None,
     }
 }
 

@@ -25,6 +25,11 @@ pub enum Version {
 }
 
 impl Version {
+    /// Whether blocks can be kept free when a request is admitted.
+    pub(in crate::engine) const fn has_watermark(self) -> bool {
+        matches!(self, Self::V0_33)
+    }
+
     /// Whether the long-prefill threshold is lifted for a request that is alone.
     pub(super) const fn spares_a_lone_prompt(self) -> bool {
         matches!(self, Self::V0_33)
@@ -196,7 +201,7 @@ impl VllmSpec {
                 "off for versions up to 0.11",
             ));
         }
-        if self.watermark > 0.0 {
+        if self.watermark > 0.0 && !self.version.has_watermark() {
             return Err(SetupError::OutOfDomain {
                 field: "vllm.watermark",
                 value: self.watermark,
