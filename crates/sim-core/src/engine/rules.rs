@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     measure::Run,
-    setup::{Setup, SetupError},
+    setup::{EngineSpec, Setup, SetupError},
     workload::{RequestClass, RequestSource, Requests, SharedPrefix},
 };
 
@@ -13,10 +13,13 @@ use super::{
     inbox::OpenLoop,
     simulate_batches,
     simulation::ReferenceSimulation,
-    vllm::{Content, Policy, Standing, Standings, Version, VllmSetup, VllmSimulation, VllmSpec},
+    vllm::{
+        Content, MOST_BLOCKS, Policy, Standing, Standings, Version, VllmSetup, VllmSimulation,
+        VllmSpec,
+    },
 };
 #[cfg(any(test, feature = "oracle"))]
-use super::{reference_by_oracle, vllm::simulate_vllm_by_oracle};
+use super::{batches_by_oracle, reference_by_oracle, vllm::simulate_vllm_by_oracle};
 
 /// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
 /// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
@@ -71,7 +74,15 @@ impl VllmRules {
         }
     }
 
-    fn check(self) -> Result<(), SetupError> {
+    fn check(self, engine: &EngineSpec) -> Result<(), SetupError> {
+        let capacity_tokens = engine.kv_capacity_tokens;
+        if !(BLOCK_SIZE..BLOCK_SIZE * MOST_BLOCKS).contains(&capacity_tokens) {
+            return Err(SetupError::OutOfDomain {
+                field: "kv.capacity_tokens",
+                value: capacity_tokens as f64,
+                requirement: "at least one block of 16 tokens and below 2^24 blocks under vLLM’s rules",
+            });
+        }
         let requirement = if self.version.has_watermark() {
             "at least 0 and below 1"
         } else {
@@ -117,10 +128,10 @@ fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
 }
 
 impl Rules {
-    /// Check every number.
-    pub(crate) fn check(&self) -> Result<(), SetupError> {
+    /// Check every number, and that the limits of the engine suit the rules.
+    pub(crate) fn check(&self, engine: &EngineSpec) -> Result<(), SetupError> {
         match self {
-            Self::VllmV1(rules) => rules.check(),
+            Self::VllmV1(rules) => rules.check(engine),
             Self::Reference | Self::WholeBatches { .. } => Ok(()),
         }
     }
@@ -163,7 +174,7 @@ pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
 }
 
 /// Simulate `setup` step by step and request by request, by the obvious implementation of its
-/// rules. Whole batches have only one.
+/// rules.
 ///
 /// # Errors
 /// The set-up holds a number outside its domain.
@@ -176,7 +187,7 @@ pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> 
             simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(|vllm| vllm.run)
         }
         Rules::WholeBatches { max_delay_s, noise } => {
-            simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)
+            batches_by_oracle(&batch_setup(setup, *max_delay_s, noise), keep)
         }
     }
 }

@@ -79,6 +79,9 @@ pub struct VllmSpec {
     pub prefill_schedule_interval: u64,
 }
 
+/// Many times any GPU's pool; the block pool keeps an entry for each.
+pub(in crate::engine) const MOST_BLOCKS: u64 = 1 << 24;
+
 impl VllmSpec {
     /// The defaults of a release for a pool of `num_blocks` blocks of 16 tokens.
     #[must_use]
@@ -156,8 +159,6 @@ impl VllmSpec {
     }
 
     fn check_sizes(&self) -> Result<(), SetupError> {
-        /// Many times any GPU's pool; the block pool keeps an entry for each.
-        const MOST_BLOCKS: u64 = 1 << 24;
         /// Far above the block sizes of any attention kernel.
         const LARGEST_BLOCK: u64 = 1 << 16;
         for (field, value, least, requirement) in [
