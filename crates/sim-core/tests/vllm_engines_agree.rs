@@ -4,11 +4,8 @@
 //! `PROPTEST_CASES` runs more cases than the 1,000 of each family.
 #![allow(clippy::panic, reason = "a test stops at the first surprise")]
 
-mod cases;
-
 use std::{collections::VecDeque, sync::Arc};
 
-use cases::cases;
 use proptest::prelude::*;
 use sim_core::{
     Keep, Precision, Progress, RequestSource, Run, Slo, StepTimeSpec, Trace, TraceRow, Workload,

@@ -15,38 +15,31 @@ pub(crate) struct Case {
     /// Its name in tables and in the budget.
     pub(crate) name: &'static str,
     rate_per_s: f64,
-    lengths: Lengths,
+    /// Prompts and answers, all alike; none for three classes of lognormal lengths.
+    lengths: Option<(LengthSpec, LengthSpec)>,
     /// vLLM's rules in place of the reference rules.
     vllm: Option<VllmRules>,
     /// Among how many replicas the rate is dealt out; the first is simulated.
     replicas: u64,
 }
 
-/// What requests are like.
-enum Lengths {
-    /// All alike.
-    One(LengthSpec, LengthSpec),
-    /// Three classes of lognormal lengths.
-    Classes,
-}
-
 const SLO: Slo = Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 };
 
-const FIXED: Lengths =
-    Lengths::One(LengthSpec::Fixed { tokens: 1024 }, LengthSpec::Fixed { tokens: 256 });
+const FIXED: (LengthSpec, LengthSpec) =
+    (LengthSpec::Fixed { tokens: 1024 }, LengthSpec::Fixed { tokens: 256 });
 
 const fn spread(median_tokens: f64, sigma: f64, max_tokens: u64) -> LengthSpec {
     LengthSpec::LogNormal { median_tokens, sigma, min_tokens: 1, max_tokens }
 }
 
 const fn fixed(name: &'static str, rate_per_s: f64) -> Case {
-    Case { name, rate_per_s, lengths: FIXED, vllm: None, replicas: 1 }
+    Case { name, rate_per_s, lengths: Some(FIXED), vllm: None, replicas: 1 }
 }
 
 /// vLLM's rules: blocks of 16 tokens, taken as tokens come.
 const fn vllm(name: &'static str, rate_per_s: f64, asynchronous: bool) -> Case {
     let rules = VllmRules { asynchronous, ..VllmRules::plain(Version::V0_33) };
-    Case { name, rate_per_s, lengths: Lengths::Classes, vllm: Some(rules), replicas: 1 }
+    Case { name, rate_per_s, lengths: None, vllm: Some(rules), replicas: 1 }
 }
 
 /// All cases. Nothing in the simulator is specialised to fixed lengths.
@@ -55,7 +48,7 @@ pub(crate) const CASES: [Case; 7] = [
     fixed("1 req/s", 1.0),
     fixed("30 req/s, overloaded", 30.0),
     Case {
-        lengths: Lengths::One(spread(700.0, 0.8, 8192), spread(180.0, 0.8, 2048)),
+        lengths: Some((spread(700.0, 0.8, 8192), spread(180.0, 0.8, 2048))),
         ..fixed("15 req/s, lognormal lengths", 15.0)
     },
     Case { replicas: 5, ..fixed("100 req/s, one of five replicas", 100.0) },
@@ -86,10 +79,10 @@ impl Case {
     fn source(&self) -> RequestSource {
         let (process, rate_per_s) = (ArrivalProcess::Poisson, self.rate_per_s);
         match self.lengths {
-            Lengths::One(input, output) => {
+            Some((input, output)) => {
                 RequestSource::Generated { process, rate_per_s, input, output }
             }
-            Lengths::Classes => RequestSource::Mixed(Arc::new(Mix {
+            None => RequestSource::Mixed(Arc::new(Mix {
                 arrivals: Arrivals {
                     process,
                     rate_per_s,
