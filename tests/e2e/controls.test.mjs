@@ -296,6 +296,39 @@ test("every batching rule changes the answer and stands in the link", async () =
   await context.close();
 });
 
+test("vLLM’s rules have options of their own, and a shared prefix that a class may replace", async () => {
+  const link = "v=1&rate=20&in=1000&out=60&sim.replications=4&class.chat=share:20";
+  const { context, page, complaints } = await open(browser, link, { runs: 4 });
+  await unfold(page, "Engine");
+  const option = (id, label) => page.locator(`#control-${id} label`, { hasText: label });
+  assert.equal(await option("policy", "By priority").count(), 0, "the reference has no policy");
+  await choose(page, "rules", "vLLM 0.33");
+  await settled(page, 4);
+  const cold = await answer(page);
+  assert.equal(await page.locator("#control-prefix").count(), 0, "a prefix needs the cache");
+  await option("policy", "By priority").click();
+  await linkWith(page, "sched.policy=priority");
+  await option("async", "On").click();
+  await linkWith(page, "sched.async=on");
+  await option("prefix-cache", "On").click();
+  await type(page, "prefix", "800");
+  await linkWith(page, "sched.prefix_caching=on&prefix=800");
+  await type(page, "long-prefill", "512");
+  await type(page, "watermark", "5%");
+  await linkWith(page, "sched.long_prefill_token_threshold=512&sched.watermark=5");
+  await settled(page, 4);
+  assert.notDeepEqual((await answer(page)).facts, cold.facts);
+  await unfold(page, "Mix of requests");
+  const prefix = page.locator("[data-part=prefix] input");
+  await prefix.fill("400");
+  await prefix.press("Enter");
+  await linkWith(page, "class.chat=share:20,prefix:400");
+  await choose(page, "rules", "Reference");
+  await page.locator("#control-policy").waitFor({ state: "detached" });
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("the KV cache is the catalogue’s until somebody types a size", async () => {
   const { context, page, complaints } = await open(browser);
   const { field, group } = control(page, "kv");

@@ -6,7 +6,13 @@ use planner::Plan;
 use scenario::Scenario;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
-    StepTimeSpec, Trace, TraceRow, Workload, simulate, simulate_by_oracle, workload::Requests,
+    StepTimeSpec, Trace, TraceRow, Workload,
+    engine::{
+        VllmRules,
+        vllm::{Policy, Version},
+    },
+    simulate, simulate_by_oracle,
+    workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths, Requests, SharedPrefix},
 };
 
 use crate::Fingerprint;
@@ -159,6 +165,55 @@ fn long_run() -> u64 {
     bits_of(&setup, Keep::default())
 }
 
+/// Three classes of lognormal lengths under vLLM's rules.
+fn three_classes(rate_per_s: f64, rules: VllmRules) -> Setup {
+    let class =
+        |(weight, input, output, priority): (f64, LengthSpec, LengthSpec, i32)| RequestClass {
+            weight,
+            lengths: RequestLengths::Independent { input, output },
+            slo: Slo { ttft_s: 1.0 + f64::from(priority), tpot_s: 0.04, share: 0.99 },
+            priority,
+            shared_prefix: Some(SharedPrefix { group: 0, tokens: 100 + 50 * priority as u64 }),
+        };
+    let classes = [
+        (0.5, spread(512.0, 0.6, 8_192), spread(128.0, 0.6, 2_048), 0),
+        (0.3, spread(700.0, 0.8, 8_192), spread(100.0, 0.7, 2_048), 1),
+        (0.2, spread(250.0, 0.7, 8_192), spread(180.0, 0.6, 2_048), 2),
+    ];
+    let mut setup = with_source(RequestSource::Mixed(Arc::new(Mix {
+        arrivals: Arrivals {
+            process: ArrivalProcess::Poisson,
+            rate_per_s,
+            bursts: None,
+            profile: RateProfile::Constant,
+        },
+        classes: classes.into_iter().map(class).collect(),
+    })));
+    setup.rules = Rules::VllmV1(rules);
+    setup
+}
+
+fn vllm_classes() -> u64 {
+    let mut setup = three_classes(20.0, VllmRules::plain(Version::V0_33));
+    setup.workload.requests = 20_000;
+    bits_of(&setup, BOUNDED)
+}
+
+/// Memory for a few dozen requests, and everything turned on.
+fn vllm_preemptions() -> u64 {
+    let rules = VllmRules {
+        asynchronous: true,
+        policy: Policy::Priority,
+        prefix_caching: true,
+        long_prefill_token_threshold: 300,
+        watermark: 0.01,
+        ..VllmRules::plain(Version::V0_33)
+    };
+    let mut setup = three_classes(30.0, rules);
+    setup.engine.kv_capacity_tokens = 24_000;
+    bits_of(&setup, BOUNDED)
+}
+
 fn by_the_oracle() -> u64 {
     let mut setup = mixed(0.7, 14.0);
     setup.workload.requests = 500;
@@ -214,6 +269,8 @@ pub fn cases() -> Vec<Case> {
         Case { name: "affine_steps", bits: affine_steps },
         Case { name: "replayed_trace", bits: replayed_trace },
         Case { name: "long_run", bits: long_run },
+        Case { name: "vllm_classes", bits: vllm_classes },
+        Case { name: "vllm_preemptions", bits: vllm_preemptions },
         Case { name: "by_the_oracle", bits: by_the_oracle },
         Case { name: "plan_of_the_preset", bits: plan_of_the_preset },
         Case { name: "plan_of_mixed_traffic", bits: plan_of_mixed_traffic },

@@ -100,6 +100,9 @@ pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bo
         "peak_running": run.peak_running,
         "peak_kv_tokens": run.peak_kv_tokens,
         "kv_capacity_tokens": run.bounds.kv_capacity_tokens,
+        "preemptions": run.preemptions,
+        "recomputed_tokens": run.recomputed_tokens,
+        "cached_tokens": run.cached_tokens,
         "requests": requests,
     }))
 }

@@ -30,6 +30,12 @@ pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: boo
         run.peak_kv_tokens,
         run.bounds.kv_capacity_tokens,
     ));
+    if run.preemptions > 0 {
+        lines.push(words::run_preempted(run.preemptions, run.recomputed_tokens));
+    }
+    if run.cached_tokens > 0 {
+        lines.push(words::run_cached(run.cached_tokens));
+    }
     format!("{}\n\n{}\n{}\n", lines.join("\n"), latencies(run), words::FINITE_RUN)
 }
 

@@ -327,6 +327,20 @@ pub(crate) fn run_replicas(replicas: u64) -> String {
     format!("{} replicas got the requests in turn. On one of them:", count(replicas))
 }
 
+/// “3 times a running request lost its KV cache; 240 tokens were computed again.”
+pub(crate) fn run_preempted(preemptions: u64, recomputed_tokens: u64) -> String {
+    format!(
+        "{} times a running request lost its KV cache; {} tokens were computed again.",
+        count(preemptions),
+        count(recomputed_tokens)
+    )
+}
+
+/// “The prefix cache held 24,800 tokens, which were not computed again.”
+pub(crate) fn run_cached(cached_tokens: u64) -> String {
+    format!("The prefix cache held {} tokens, which were not computed again.", count(cached_tokens))
+}
+
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”
 pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: u64) -> String {
     format!(

@@ -25,10 +25,10 @@ pub const REST: &str = "rest";
 /// What one may write, for messages and help.
 pub const CLASS_EXAMPLE: &str = "share:20,in:4000,out:lognormal(300,0.6),ttft:2s,tpot:60ms";
 /// What a class is, for help.
-pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot and priority (lower goes first, under rules that have priorities). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
+pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities) and prefix (tokens with which its prompts begin alike). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
 
 /// Parts of a class in the order in which they are written.
-const PARTS: [&str; 6] = ["share", "in", "out", "ttft", "tpot", "priority"];
+const PARTS: [&str; 7] = ["share", "in", "out", "ttft", "tpot", "priority", "prefix"];
 const LONGEST_NAME: usize = 24;
 const MOST_PRIORITY: i64 = 1000;
 /// Least and most share, per cent.
@@ -51,6 +51,9 @@ pub struct ClassSpec {
     pub tpot_s: Option<f64>,
     /// Lower goes first, under rules that have priorities; 0 if absent.
     pub priority: Option<i32>,
+    /// Tokens with which the prompts of the class begin alike, and no others; as for the scenario
+    /// if absent.
+    pub prefix_tokens: Option<u64>,
 }
 
 impl ClassSpec {
@@ -63,6 +66,7 @@ impl ClassSpec {
             ttft_s: None,
             tpot_s: None,
             priority: None,
+            prefix_tokens: None,
         }
     }
 
@@ -83,6 +87,7 @@ impl ClassSpec {
             "ttft" => self.ttft_s.map(time),
             "tpot" => self.tpot_s.map(time),
             "priority" => self.priority.map(|priority| priority.to_string()),
+            "prefix" => self.prefix_tokens.map(|tokens| tokens.to_string()),
             _ => None,
         }
     }
@@ -108,6 +113,7 @@ impl ClassSpec {
             "ttft" => put(&mut self.ttft_s, range::real(known("ttft")?, text)?),
             "tpot" => put(&mut self.tpot_s, range::real(known("tpot")?, text)?),
             "priority" => put(&mut self.priority, priority(text)?),
+            "prefix" => put(&mut self.prefix_tokens, range::whole(known("prefix")?, text)?),
             _ => return Err(unknown_part(key)),
         };
         Ok(said)

@@ -8,7 +8,7 @@ use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
 use crate::profile::Profile;
 use crate::rules::SchedRules;
-use crate::schema::{Scenario, Sched, Sim, StepOverrides};
+use crate::schema::{Scenario, Sched, Sim, StepOverrides, VllmOptions};
 
 /// The defaults of link version 1. Never to be changed.
 pub(crate) fn v1() -> Scenario {
@@ -21,11 +21,13 @@ pub(crate) fn v1() -> Scenario {
         arrivals: ArrivalProcess::Poisson,
         bursts: None,
         profile: Profile::Constant,
+        shared_prefix_tokens: 0,
         classes: Vec::new(),
         slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },
         headroom: 0.25,
         sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },
         rules: SchedRules::Reference,
+        vllm: VllmOptions::default(),
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
         sim: Sim { requests: 2000, replications: 8, seed: 0 },

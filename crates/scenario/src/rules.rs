@@ -9,7 +9,7 @@ use sim_core::{
     },
 };
 
-use crate::{notice::quoted, range::Taken};
+use crate::{notice::quoted, range::Taken, schema::VllmOptions};
 
 /// How the engine forms its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,15 +36,23 @@ pub enum SchedRules {
 const MOST_DELAY_S: f64 = 60.0;
 
 impl SchedRules {
+    /// Whether they take the options of vLLM's scheduler.
+    pub(crate) const fn are_vllms(self) -> bool {
+        matches!(self, Self::Vllm { .. })
+    }
+
     /// What the simulator calls them.
-    pub(crate) fn to_rules(self) -> Rules {
+    pub(crate) fn to_rules(self, options: &VllmOptions) -> Rules {
         let whole = |max_delay_s| Rules::WholeBatches { max_delay_s, noise: ServiceNoise::None };
         match self {
             Self::Reference => Rules::Reference,
             Self::Vllm { old } => Rules::VllmV1(VllmRules {
                 version: if old { Version::V0_11 } else { Version::V0_33 },
-                asynchronous: false,
-                policy: Policy::Fcfs,
+                asynchronous: options.asynchronous,
+                policy: if options.by_priority { Policy::Priority } else { Policy::Fcfs },
+                prefix_caching: options.prefix_caching,
+                long_prefill_token_threshold: options.long_prefill_token_threshold,
+                watermark: options.watermark,
             }),
             Self::Static | Self::Sequential => whole(0.0),
             Self::Dynamic { max_delay_s } => whole(max_delay_s),

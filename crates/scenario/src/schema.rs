@@ -28,6 +28,8 @@ pub struct Scenario {
     pub bursts: Option<OnOff>,
     /// How the rate changes over time.
     pub profile: Profile,
+    /// Tokens with which all prompts begin alike.
+    pub shared_prefix_tokens: u64,
     /// Requests that differ from the others, in the order of their names.
     pub classes: Vec<ClassSpec>,
     /// What counts as good enough.
@@ -38,6 +40,8 @@ pub struct Scenario {
     pub sched: Sched,
     /// How the engine forms its steps.
     pub rules: SchedRules,
+    /// What vLLM's rules can be told beside.
+    pub vllm: VllmOptions,
     /// Constants of the step time that replace the catalogue's.
     pub step: StepOverrides,
     /// KV cache size in tokens; computed from the GPU's memory if absent.
@@ -53,6 +57,21 @@ pub struct Sched {
     pub max_num_batched_tokens: u64,
     /// Requests that may run at once.
     pub max_num_seqs: u64,
+}
+
+/// What vLLM's rules can be told beside the limits. Other rules have none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VllmOptions {
+    /// Whether a step is scheduled while the one before it runs.
+    pub asynchronous: bool,
+    /// Whether requests go by the priority of their class, not in order of arrival.
+    pub by_priority: bool,
+    /// Whether KV cache is kept after use and found again by what it holds.
+    pub prefix_caching: bool,
+    /// Most tokens of one prompt in a step while others wait or run; 0 for no limit.
+    pub long_prefill_token_threshold: u64,
+    /// Share of the KV cache kept free when a request is admitted, 0 to 1.
+    pub watermark: f64,
 }
 
 /// Constants of the step time that a person typed. What is absent comes from the catalogue.

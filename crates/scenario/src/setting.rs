@@ -72,7 +72,8 @@ impl Scenario {
             | Access::Arrivals
             | Access::Profile
             | Access::Rules
-            | Access::StepKind => return None,
+            | Access::StepKind
+            | Access::Word { .. } => return None,
         };
         match reading::shift(field.quantity) {
             0 => Some(kept),
@@ -111,6 +112,7 @@ impl Scenario {
             Access::Profile => Some(self.profile.text()),
             Access::Rules => Some(self.rules.text()),
             Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
+            Access::Word { get, .. } => Some(get(self).to_owned()),
             Access::Length { get, .. } => Some(lengths::write_length(field, get(self))),
             Access::Real { get, .. } => Some(real(get(self))),
             Access::OptionalReal { get, .. } => get(self).map(real),
@@ -130,6 +132,7 @@ impl Scenario {
             Access::Gpu => self.gpu = slug(text, "GPU")?,
             Access::StepKind if auto => self.step.kind = None,
             Access::StepKind => self.step.kind = Some(StepKind::read(text)?),
+            Access::Word { put, .. } => put(self, chosen(field, text)?),
             Access::OptionalReal { put, .. } if auto => put(self, None),
             Access::OptionalWhole { put, .. } if auto => put(self, None),
             Access::Arrivals => {
@@ -231,6 +234,13 @@ impl StepKind {
             .find(|kind| kind.word().eq_ignore_ascii_case(text))
             .ok_or_else(|| format!("{} is not a model of the step time", quoted(text)))
     }
+}
+
+/// The word of a field that a text names.
+fn chosen(field: &Field, text: &str) -> Result<&'static str, String> {
+    field
+        .choice(text)
+        .ok_or_else(|| format!("{} is none of: {}", quoted(text), field.choices.join(", ")))
 }
 
 /// The slug of a model or a GPU, from its slug or an alias.

@@ -89,14 +89,38 @@ impl Stream {
         if let Some(spare) = self.spare_normal.take() {
             return spare;
         }
+        let [first, second] = self.normal_pair();
+        self.spare_normal = Some(second);
+        first
+    }
+
+    /// As many standard normals as there is room for: those that one call after the other of
+    /// [`normal`](Self::normal) would give.
+    #[inline]
+    pub fn normals(&mut self, room: &mut [f64]) {
+        let spares = usize::from(self.spare_normal.is_some()).min(room.len());
+        let (spare, rest) = room.split_at_mut(spares);
+        for spare in spare {
+            *spare = self.normal();
+        }
+        let (pairs, last) = rest.as_chunks_mut::<2>();
+        for pair in pairs {
+            *pair = self.normal_pair();
+        }
+        if let [last] = last {
+            *last = self.normal();
+        }
+    }
+
+    #[inline]
+    fn normal_pair(&mut self) -> [f64; 2] {
         loop {
             let x = 2.0 * self.uniform() - 1.0;
             let y = 2.0 * self.uniform() - 1.0;
             let square = x * x + y * y;
             if square > 0.0 && square < 1.0 {
                 let scale = (-2.0 * libm::log(square) / square).sqrt();
-                self.spare_normal = Some(y * scale);
-                return x * scale;
+                return [x * scale, y * scale];
             }
         }
     }
@@ -178,6 +202,20 @@ mod tests {
         let law = Normal::new(0.0, 1.0).unwrap();
         assert!(ks_distance(samples, |x| law.cdf(x)) < KS_LIMIT);
         assert!(law.pdf(0.0) > 0.39);
+    }
+
+    #[test]
+    fn many_normals_are_those_of_one_call_after_the_other() {
+        let (mut single, mut block) =
+            (Stream::new(5, Purpose::InputTokens), Stream::new(5, Purpose::InputTokens));
+        for length in [3, 1, 0, 4, 7, 2, 1, 1, 64] {
+            let mut drawn = vec![0.0; length];
+            block.normals(&mut drawn);
+            let expected: Vec<f64> = (0..length).map(|_| single.normal()).collect();
+            assert_eq!(drawn, expected);
+            // Calls of both kinds mix.
+            assert_eq!(block.normal(), single.normal());
+        }
     }
 
     #[test]

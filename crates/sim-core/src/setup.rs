@@ -81,6 +81,7 @@ impl Setup {
     pub fn check(&self) -> Result<(), SetupError> {
         self.workload.check()?;
         self.engine.check()?;
+        self.rules.check(&self.engine)?;
         self.step_time.check()?;
         self.slo.check()
     }

@@ -1,8 +1,10 @@
 //! The fast engine with clients that react against the obvious one, on random settings.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod cases;
 mod settings;
 
+use cases::cases;
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
@@ -155,7 +157,7 @@ fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
 
     #[test]
     fn outcomes_are_identical_and_times_agree(setup in attended()) {

@@ -1,10 +1,12 @@
 //! The fast engine against the obvious one, on random settings.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod cases;
 mod settings;
 
 use std::sync::Arc;
 
+use cases::cases;
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
@@ -46,7 +48,7 @@ fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
 
     #[test]
     fn outcomes_are_identical_and_times_agree(setup in setups()) {

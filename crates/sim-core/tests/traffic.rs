@@ -6,10 +6,7 @@ use std::sync::Arc;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
     StepTimeSpec, Workload,
-    engine::{
-        VllmRules,
-        vllm::{Policy, Version},
-    },
+    engine::{VllmRules, vllm::Version},
     simulate, simulate_by_oracle,
     theory::IterationModel,
     workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths},
@@ -24,7 +21,7 @@ const ENGINE: EngineSpec = EngineSpec {
 fn fixed(weight: f64, output_tokens: u64, slo: Slo) -> RequestClass {
     let length = |tokens| LengthSpec::Fixed { tokens };
     let lengths = RequestLengths::Independent { input: length(100), output: length(output_tokens) };
-    RequestClass { weight, lengths, slo, priority: 0 }
+    RequestClass { weight, lengths, slo, priority: 0, shared_prefix: None }
 }
 
 /// Two classes on an engine whose step always takes 10 ms: one is given 20 ms, the other 5 ms.
@@ -52,11 +49,7 @@ fn two_classes(rules: Rules) -> Setup {
 #[test]
 fn each_request_is_judged_by_the_target_of_its_class() {
     let keep = Keep { precision: Precision::Bounded, requests: true };
-    let vllm = Rules::VllmV1(VllmRules {
-        version: Version::V0_33,
-        asynchronous: false,
-        policy: Policy::Fcfs,
-    });
+    let vllm = Rules::VllmV1(VllmRules::plain(Version::V0_33));
     let batches =
         Rules::WholeBatches { max_delay_s: 0.0, noise: sim_core::engine::ServiceNoise::None };
     for rules in [Rules::Reference, vllm, batches] {

@@ -1,7 +1,10 @@
 //! What holds of the `vllm-v1` rules on any setting, down to pools of a handful of blocks.
 
+mod cases;
+
 use std::{collections::VecDeque, sync::Arc};
 
+use cases::cases;
 use proptest::prelude::*;
 use sim_core::{
     EngineSpec, Keep, Precision, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace, TraceRow,
@@ -191,7 +194,7 @@ fn step_times() -> impl Strategy<Value = StepTimeSpec> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(2_000), ..ProptestConfig::default() })]
 
     /// Blocks, slots, tokens and requests are conserved in every step, and every request that is
     /// not refused gets all its tokens.

@@ -125,7 +125,8 @@ fn field_id(key: u32, part: &str) -> String {
 /// One class.
 fn row(state: State, shown: RwSignal<Shown>, key: u32) -> El {
     let name = memo(move |_| shown.with(|shown| shown.name(key)));
-    let part = |part: ClassPart| part_field(state, shown, key, part);
+    let part = move |part: ClassPart| part_field(state, shown, key, part);
+    let caches = memo(move |_| state.current.with(settings::caches_prefixes));
     el("fieldset")
         .class("class-row")
         .child(
@@ -152,6 +153,7 @@ fn row(state: State, shown: RwSignal<Shown>, key: u32) -> El {
             part(ClassPart::TPOT),
             part(ClassPart::PRIORITY),
         ]))
+        .when(move || caches.get(), move || part(ClassPart::PREFIX))
 }
 
 fn name_field(state: State, shown: RwSignal<Shown>, key: u32) -> El {

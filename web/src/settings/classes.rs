@@ -1,6 +1,6 @@
 //! Classes of requests, as a list that can be edited.
 
-use scenario::{CLASS_PREFIX, Notice, NoticeKind, Scenario, field};
+use scenario::{CLASS_PREFIX, Notice, NoticeKind, Scenario, SchedRules, field};
 
 use crate::strings;
 
@@ -31,8 +31,17 @@ impl ClassPart {
         Self { key: "tpot", label: strings::TPOT, help: strings::CLASS_TPOT_HELP };
     pub(crate) const PRIORITY: Self =
         Self { key: "priority", label: strings::CLASS_PRIORITY, help: strings::PRIORITY_HELP };
-    const ALL: [Self; 6] =
-        [Self::SHARE, Self::INPUT, Self::OUTPUT, Self::TTFT, Self::TPOT, Self::PRIORITY];
+    pub(crate) const PREFIX: Self =
+        Self { key: "prefix", label: strings::CLASS_PREFIX, help: strings::CLASS_PREFIX_HELP };
+    const ALL: [Self; 7] = [
+        Self::SHARE,
+        Self::INPUT,
+        Self::OUTPUT,
+        Self::TTFT,
+        Self::TPOT,
+        Self::PRIORITY,
+        Self::PREFIX,
+    ];
 
     /// What is in force where a class does not say.
     pub(crate) fn inherited(self, scenario: &Scenario) -> String {
@@ -124,6 +133,11 @@ pub(crate) fn remove_class(scenario: &mut Scenario, name: &str) {
     let _ = scenario.set(&key_of(name), "none");
 }
 
+/// Whether prompts that begin alike can be found again.
+pub(crate) const fn caches_prefixes(scenario: &Scenario) -> bool {
+    matches!(scenario.rules, SchedRules::Vllm { .. }) && scenario.vllm.prefix_caching
+}
+
 /// What all classes take of the requests, per cent.
 pub(crate) fn shares_taken(scenario: &Scenario) -> f64 {
     let taken: f64 = scenario.classes.iter().map(|class| class.share).sum();
@@ -147,6 +161,10 @@ mod tests {
         put_class_part(&mut scenario, "chat", ttft, "").unwrap();
         assert_eq!(scenario.get("class.chat").as_deref(), Some("share:60,in:512"));
         assert_eq!(ttft.inherited(&scenario), "1000ms");
+        // Nor is anything else lost, whether its field is there or not.
+        put_class_part(&mut scenario, "chat", ClassPart::PREFIX, "300").unwrap();
+        put_class_part(&mut scenario, "chat", ClassPart::INPUT, "").unwrap();
+        assert_eq!(scenario.get("class.chat").as_deref(), Some("share:60,prefix:300"));
         // A class without a share is none.
         let notice = put_class_part(&mut scenario, "chat", ClassPart::SHARE, "").unwrap_err();
         assert!(notice.message.contains("Still using 60"), "{}", notice.message);

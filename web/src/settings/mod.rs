@@ -15,7 +15,8 @@ use scenario::{
 use crate::strings;
 
 pub(crate) use classes::{
-    ClassPart, add_class, class_part, put_class_part, remove_class, rename_class, shares_taken,
+    ClassPart, add_class, caches_prefixes, class_part, put_class_part, remove_class, rename_class,
+    shares_taken,
 };
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
 pub(crate) use piece::{
@@ -86,6 +87,10 @@ pub(crate) static HEADROOM: Dial = dial("headroom", "headroom", "percent");
 pub(crate) static BUDGET: Dial = dial("budget", "sched.max_num_batched_tokens", "tokens");
 pub(crate) static SEQUENCES: Dial = dial("seqs", "sched.max_num_seqs", "sequences");
 pub(crate) static CACHE: Dial = dial("kv", "kv.capacity_tokens", "tokens");
+pub(crate) static PREFIX: Dial = dial("prefix", "prefix", "tokens");
+pub(crate) static LONG_PREFILL: Dial =
+    dial("long-prefill", "sched.long_prefill_token_threshold", "tokens");
+pub(crate) static WATERMARK: Dial = dial("watermark", "sched.watermark", "percent");
 pub(crate) static EFFICIENCY: Dial = dial("mfu", "step.mfu", "");
 pub(crate) static OVERHEAD: Dial = dial("overhead", "step.overhead_s", "seconds");
 pub(crate) static REQUESTS: Dial = dial("requests", "sim.requests", "requests");

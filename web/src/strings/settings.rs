@@ -88,6 +88,10 @@ pub(crate) const CLASS_TPOT_HELP: &str =
 pub(crate) const CLASS_PRIORITY: &str = "Priority";
 pub(crate) const PRIORITY_HELP: &str = "Lower goes first, under rules that have priorities.";
 
+pub(crate) const CLASS_PREFIX: &str = "Prefix";
+pub(crate) const CLASS_PREFIX_HELP: &str = "Tokens with which the prompts of this class begin \
+     alike; empty for those that all prompts share.";
+
 pub(crate) const BATCHING: &str = "Batching";
 pub(crate) const RULES_REFERENCE: &str = "Reference";
 pub(crate) const RULES_VLLM: &str = "vLLM 0.33";
@@ -97,6 +101,17 @@ pub(crate) const RULES_DYNAMIC: &str = "Dynamic";
 pub(crate) const RULES_SEQUENTIAL: &str = "Sequential";
 pub(crate) const DELAY: &str = "Longest wait";
 pub(crate) const DELAY_HELP: &str = "How long the oldest request waits for a batch to fill.";
+
+/// A word of links as a choice shows it.
+pub(crate) fn word(word: &str) -> &str {
+    match word {
+        "on" => "On",
+        "off" => "Off",
+        "fcfs" => "In order of arrival",
+        "priority" => "By priority",
+        other => other,
+    }
+}
 
 /// What scheduling rules do, by their value in the choice.
 pub(crate) fn rules_note(rules: &str) -> &'static str {

@@ -141,3 +141,14 @@ fn links_hold_classes_and_give_them_back() {
     let object = super::file("object.json", "{\"class.rag\": {\"share\": \"20%\", \"in\": 4000}}");
     assert_eq!(printed(&["link", &object]), "#v=1&rev=1&class.rag=share:20,in:4000\n");
 }
+
+#[test]
+fn a_shared_prefix_is_computed_once_where_it_is_cached() {
+    let mean = |settings: &[&str]| {
+        let base = ["simulate", "--json", "rate=25", "sched.rules=vllm-0.33", "sim.requests=500"];
+        json(&[&base, settings].concat())["ttft"]["mean_s"].as_f64().expect("a mean")
+    };
+    let plain = mean(&[]);
+    assert_eq!(mean(&["prefix=800"]), plain);
+    assert!(mean(&["prefix=800", "sched.prefix_caching=on"]) < 0.8 * plain);
+}

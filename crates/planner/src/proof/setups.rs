@@ -5,8 +5,7 @@ use sim_core::{
     RequestSource, Rules, Run, Setup, Slo, StepTimeSpec, Workload,
     engine::{
         Codel, OverloadPolicy, ServiceNoise, ServiceOrder, ServiceTime, SlotsRun, SlotsSetup,
-        VllmRules, simulate_slots,
-        vllm::{Policy, Version},
+        VllmRules, simulate_slots, vllm::Version,
     },
     float::{greater, lesser},
     random::{Purpose, Stream, split_mix},
@@ -64,8 +63,7 @@ pub(super) fn check(seed: u64, index: u32) -> Result<Finding, String> {
 }
 
 fn rules(draw: &mut Draw, policy: u32) -> Rules {
-    let vllm =
-        |asynchronous| VllmRules { version: Version::V0_33, asynchronous, policy: Policy::Fcfs };
+    let vllm = |asynchronous| VllmRules { asynchronous, ..VllmRules::plain(Version::V0_33) };
     match policy {
         0 => Rules::Reference,
         1 => Rules::VllmV1(vllm(false)),

@@ -75,6 +75,8 @@ pub(crate) enum Access {
     Rules,
     /// Step-time model.
     StepKind,
+    /// One of the words that are offered as choices.
+    Word { get: fn(&Scenario) -> &'static str, put: fn(&mut Scenario, &'static str) },
     /// Number of tokens with its spread.
     Length { get: fn(&Scenario) -> LengthSpec, put: fn(&mut Scenario, LengthSpec) },
     /// A real number.
@@ -163,7 +165,18 @@ impl Field {
                 | Access::Profile
                 | Access::Rules
                 | Access::StepKind
+                | Access::Word { .. }
         )
+    }
+
+    /// The choice that a text names, whatever its capitals; “true” and “false” are on and off.
+    pub(crate) fn choice(&self, text: &str) -> Option<&'static str> {
+        let meant = match text.to_ascii_lowercase().as_str() {
+            "true" => "on",
+            "false" => "off",
+            _ => text,
+        };
+        self.choices.iter().copied().find(|choice| choice.eq_ignore_ascii_case(meant))
     }
 }
 

@@ -3,7 +3,7 @@
 use quantity::Unit;
 
 use super::{
-    Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole},
+    Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
     Field, Group,
     slider::{Scale, Slider, Snap, StepSizes},
 };
@@ -191,6 +191,99 @@ pub static FIELDS: &[Field] = &[
             "Max sequences",
             Group::Engine,
             Whole { get: |s| s.sched.max_num_seqs, put: |s, v| s.sched.max_num_seqs = v },
+        )
+    },
+    Field {
+        help: "vLLM’s rules: whether a step is scheduled while the one before it runs.",
+        example: "on or off",
+        choices: ON_OFF,
+        default: "off",
+        ..word(
+            "sched.async",
+            "Asynchronous scheduling",
+            Group::Engine,
+            Word {
+                get: |s| on_off(s.vllm.asynchronous),
+                put: |s, v| s.vllm.asynchronous = v == "on",
+            },
+        )
+    },
+    Field {
+        help: "vLLM’s rules: who goes first and who keeps its memory: by arrival (fcfs), or by the priority of the class.",
+        example: "fcfs or priority",
+        choices: &["fcfs", "priority"],
+        default: "fcfs",
+        ..word(
+            "sched.policy",
+            "Scheduling policy",
+            Group::Engine,
+            Word {
+                get: |s| if s.vllm.by_priority { "priority" } else { "fcfs" },
+                put: |s, v| s.vllm.by_priority = v == "priority",
+            },
+        )
+    },
+    Field {
+        help: "vLLM’s rules: whether KV cache is kept after use, so that prompts that begin alike are computed once.",
+        example: "on or off",
+        choices: ON_OFF,
+        default: "off",
+        ..word(
+            "sched.prefix_caching",
+            "Prefix cache",
+            Group::Engine,
+            Word {
+                get: |s| on_off(s.vllm.prefix_caching),
+                put: |s, v| s.vllm.prefix_caching = v == "on",
+            },
+        )
+    },
+    Field {
+        unit: "tokens",
+        quantity: Unit::Tokens,
+        help: "Tokens with which every prompt begins alike, such as a system prompt, its length included in that of the prompt; found again by the prefix cache.",
+        example: "500",
+        min: 0.0,
+        max: 10_000_000.0,
+        default: "0",
+        ..word(
+            "prefix",
+            "Shared prefix",
+            Group::Engine,
+            Whole { get: |s| s.shared_prefix_tokens, put: |s, v| s.shared_prefix_tokens = v },
+        )
+    },
+    Field {
+        unit: "tokens",
+        quantity: Unit::Tokens,
+        help: "vLLM’s rules: most tokens of one prompt in a step, so that a long one leaves room for others; 0 for no limit.",
+        example: "512",
+        min: 0.0,
+        max: 1_048_576.0,
+        default: "0",
+        ..word(
+            "sched.long_prefill_token_threshold",
+            "Long-prefill threshold",
+            Group::Engine,
+            Whole {
+                get: |s| s.vllm.long_prefill_token_threshold,
+                put: |s, v| s.vllm.long_prefill_token_threshold = v,
+            },
+        )
+    },
+    Field {
+        unit: "%",
+        quantity: Unit::Percent,
+        help: "vLLM’s rules from 0.33: share of the KV cache kept free when a request is admitted beside running ones.",
+        example: "1% or 0.01",
+        min: 0.0,
+        max: 90.0,
+        default: "0",
+        ..word(
+            "sched.watermark",
+            "Watermark",
+            Group::Engine,
+            Real { get: |s| s.vllm.watermark, put: |s, v| s.vllm.watermark = v },
         )
     },
     Field {
@@ -441,6 +534,12 @@ const TOKEN_SNAPS: Snap = Snap::Octaves(&[1.0, 1.5]);
 
 const fn log_slider(min: f64, max: f64, snap: Snap) -> Slider {
     Slider { min, max, scale: Scale::Log, snap, steps: StepSizes::Multiply([1.01, 1.1, 2.0]) }
+}
+
+const ON_OFF: &[&str] = &["off", "on"];
+
+const fn on_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
 }
 
 /// A setting with nothing but its name; the table fills in the rest.

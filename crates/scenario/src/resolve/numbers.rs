@@ -86,7 +86,7 @@ fn setup(
             },
             kv_capacity_tokens,
         },
-        rules: scenario.rules.to_rules(),
+        rules: scenario.rules.to_rules(&scenario.vllm),
         step_time,
         slo: scenario.slo,
         seed: scenario.sim.seed,
@@ -302,6 +302,9 @@ fn push_memory(gpu: &Gpu, ledger: &mut Ledger) {
     ));
 }
 
+/// Numbers that only vLLM's rules use, and that are 0 where nobody says anything.
+const VLLM_NUMBERS: [&str; 3] = ["prefix", "sched.long_prefill_token_threshold", "sched.watermark"];
+
 /// The settings that go into the answer as they are: typed, or Headroom's defaults.
 fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
     for field in FIELDS {
@@ -310,8 +313,18 @@ fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
             Access::Real { .. } | Access::Whole { .. } | Access::Length { .. }
         );
         let Some(value) = scenario.number(field.key).filter(|_| settled) else { continue };
-        let (kind, source) = if scenario.get(field.key).as_deref() == Some(field.default) {
+        let is_default = scenario.get(field.key).as_deref() == Some(field.default);
+        let is_vllms = VLLM_NUMBERS.contains(&field.key);
+        if is_vllms && is_default {
+            // Nothing is limited, kept free or shared.
+            continue;
+        }
+        let (kind, source) = if is_default {
             (Provenance::Assumed, "default of this program")
+        } else if field.key == "prefix" {
+            (Provenance::Given, scenario.prefix_source())
+        } else if is_vllms && !scenario.rules.are_vllms() {
+            (Provenance::Given, "typed; only vLLM’s rules have it")
         } else {
             (Provenance::Given, TYPED)
         };

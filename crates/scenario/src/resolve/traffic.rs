@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quantity::editable;
 use sim_core::{
     ArrivalProcess, LengthSpec, RequestSource, Slo,
-    workload::{Arrivals, Mix, OnOff, RequestClass, RequestLengths},
+    workload::{Arrivals, Mix, OnOff, RequestClass, RequestLengths, SharedPrefix},
 };
 
 use crate::{
@@ -39,6 +39,8 @@ struct Member<'a> {
     input: LengthSpec,
     output: LengthSpec,
     slo: Slo,
+    /// How its prompts begin alike.
+    shared_prefix: Option<SharedPrefix>,
 }
 
 impl<'a> Traffic<'a> {
@@ -59,17 +61,23 @@ impl<'a> Traffic<'a> {
             input: scenario.input,
             output: scenario.output,
             slo: scenario.slo,
+            shared_prefix: prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
         };
-        let class = |spec: &'a ClassSpec| Member {
+        let class = |(index, spec): (usize, &'a ClassSpec)| Member {
             spec: Some(spec),
             share: spec.share,
             input: spec.input.unwrap_or(scenario.input),
             output: spec.output.unwrap_or(scenario.output),
             slo: scenario.target(Some(&spec.name)),
+            shared_prefix: match spec.prefix_tokens {
+                Some(tokens) => prefix(COMMON_PREFIX + 1 + index as u64, tokens),
+                None => prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
+            },
         };
         // What is left over comes first: it draws as it would alone.
         let rest = (left > ROUNDING).then_some(rest);
-        let members = rest.into_iter().chain(scenario.classes.iter().map(class)).collect();
+        let members =
+            rest.into_iter().chain(scenario.classes.iter().enumerate().map(class)).collect();
         Ok(Self { scenario, members })
     }
 
@@ -93,6 +101,7 @@ impl<'a> Traffic<'a> {
     pub(super) fn source(&self) -> RequestSource {
         let scenario = self.scenario;
         let is_plain = scenario.classes.is_empty()
+            && scenario.shared_prefix_tokens == 0
             && scenario.bursts.is_none()
             && scenario.profile.is_constant();
         if is_plain {
@@ -224,9 +233,18 @@ impl<'a> Traffic<'a> {
             ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
         }
         if let Some(priority) = spec.and_then(|spec| spec.priority) {
-            let source = "typed; scheduling rules without priorities serve in order of arrival";
+            let source = if self.scenario.vllm.by_priority && self.scenario.rules.are_vllms() {
+                TYPED
+            } else {
+                "typed; without sched.policy=priority requests are served in order of arrival"
+            };
             let name = (&*key("priority"), &*label("priority"), "");
             ledger.push(LedgerEntry::new(name, f64::from(priority), Provenance::Given, source));
+        }
+        if let Some(tokens) = spec.and_then(|spec| spec.prefix_tokens) {
+            let name = (&*key("prefix"), &*label("shared prefix"), "tokens");
+            let source = self.scenario.prefix_source();
+            ledger.push(LedgerEntry::new(name, tokens as f64, Provenance::Given, source));
         }
     }
 
@@ -244,6 +262,17 @@ impl Scenario {
             ttft_s: spec.and_then(|spec| spec.ttft_s).unwrap_or(self.slo.ttft_s),
             tpot_s: spec.and_then(|spec| spec.tpot_s).unwrap_or(self.slo.tpot_s),
             share: self.slo.share,
+        }
+    }
+
+    /// What the ledger says of a prefix that was typed.
+    pub(super) const fn prefix_source(&self) -> &'static str {
+        if !self.rules.are_vllms() {
+            "typed; only vLLM’s rules have a prefix cache"
+        } else if !self.vllm.prefix_caching {
+            "typed; found again only with sched.prefix_caching=on"
+        } else {
+            TYPED
         }
     }
 
@@ -271,8 +300,17 @@ impl Member<'_> {
             lengths: RequestLengths::Independent { input: self.input, output: self.output },
             slo: self.slo,
             priority: self.spec.and_then(|spec| spec.priority).unwrap_or(0),
+            shared_prefix: self.shared_prefix,
         }
     }
+}
+
+/// The beginning that the scenario's own traffic shares with classes that say nothing of it; those
+/// of classes that do follow.
+const COMMON_PREFIX: u64 = 0;
+
+fn prefix(group: u64, tokens: u64) -> Option<SharedPrefix> {
+    (tokens > 0).then_some(SharedPrefix { group, tokens })
 }
 
 fn percent(share: f64) -> String {

@@ -7,3 +7,4 @@ mod messages;
 mod resolving;
 mod round_trip;
 mod table;
+mod vllm;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use scenario::{
     ClassSpec, Direction, FIELDS, Profile, Scenario, Sched, SchedRules, Sim, Step, StepKind,
-    StepOverrides, field,
+    StepOverrides, VllmOptions, field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -92,14 +92,15 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
         of(0.001..600.0),
         of(0.0001..60.0),
         of(-1000..=1000),
+        of(0_u64..=10_000_000),
     );
     prop::collection::btree_map("[a-z0-9_-]{1,24}", class, 0..=16).prop_map(|classes| {
         let number = classes.len() as f64;
-        let spec = |(name, (share, input, output, ttft_s, tpot_s, priority))| {
+        let spec = |(name, (share, input, output, ttft_s, tpot_s, priority, prefix_tokens))| {
             // Half of them leave something over; a share stays above the least that is simulated.
             let share: f64 = share / number;
             let share = if share < 0.0001 { 0.0001 } else { share };
-            ClassSpec { name, share, input, output, ttft_s, tpot_s, priority }
+            ClassSpec { name, share, input, output, ttft_s, tpot_s, priority, prefix_tokens }
         };
         classes.into_iter().filter(|(name, _)| name != "rest").map(spec).collect()
     })
@@ -158,6 +159,18 @@ fn rules() -> impl Strategy<Value = SchedRules> {
     ]
 }
 
+fn vllm() -> impl Strategy<Value = VllmOptions> {
+    (any::<bool>(), any::<bool>(), any::<bool>(), 0_u64..=1_048_576, 0.0..0.9).prop_map(
+        |(asynchronous, by_priority, prefix_caching, threshold, watermark)| VllmOptions {
+            asynchronous,
+            by_priority,
+            prefix_caching,
+            long_prefill_token_threshold: threshold,
+            watermark,
+        },
+    )
+}
+
 /// Scenarios within the documented ranges and within the context of their model.
 fn valid() -> impl Strategy<Value = Scenario> {
     let models = ["qwen2.5-7b", "llama-3.1-70b", "qwen2.5-14b-int4"];
@@ -169,8 +182,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         overrides(),
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
         (bursts(), profile(), classes()),
+        (vllm(), 0_u64..=10_000_000),
     )
-        .prop_map(move |(traffic, target, engine, step, sim, over_time)| {
+        .prop_map(move |(traffic, target, engine, step, sim, over_time, cache)| {
+            let (vllm, shared_prefix_tokens) = cache;
             let (bursts, profile, classes) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
             let (ttft_s, tpot_s, share, headroom) = target;
@@ -185,11 +200,13 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 arrivals,
                 bursts,
                 profile,
+                shared_prefix_tokens,
                 classes,
                 slo: Slo { ttft_s, tpot_s, share },
                 headroom,
                 sched: Sched { max_num_batched_tokens, max_num_seqs },
                 rules,
+                vllm,
                 step,
                 kv_capacity_tokens,
                 sim: Sim { requests, replications, seed },
@@ -201,7 +218,7 @@ fn valid() -> impl Strategy<Value = Scenario> {
 fn almost() -> impl Strategy<Value = String> {
     let key = prop_oneof![
         4 => (0..FIELDS.len()).prop_map(|index| FIELDS[index].key.to_owned()),
-        1 => "class\\.[a-c]{0,2}(\\.(share|in|out|ttft|tpot|priority|x))?",
+        1 => "class\\.[a-c]{0,2}(\\.(share|in|out|ttft|tpot|priority|prefix|x))?",
     ];
     let value = prop_oneof![
         any::<String>(),

@@ -101,6 +101,12 @@ impl FinishQueue {
         now + 1 + (position as u64).wrapping_sub(start as u64) % RING
     }
 
+    /// Whether `step` is the next in which a request finishes.
+    #[inline]
+    pub(super) const fn is_next(&self, step: u64) -> bool {
+        self.next == step
+    }
+
     /// Take one request that finishes in `step`, where that is the next in which one does.
     #[inline]
     pub(super) fn pop(&mut self, step: u64) -> Option<u32> {

@@ -20,6 +20,8 @@ mod attended;
 mod attended_line;
 #[cfg(any(test, feature = "oracle"))]
 mod attended_oracle;
+#[cfg(any(test, feature = "oracle"))]
+mod batch_oracle;
 mod batcher;
 mod finish_queue;
 mod inbox;
@@ -46,6 +48,8 @@ pub use slots::{
 pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
 use crate::{measure::Precision, setup::EngineSpec, step_time::StepModel};
+#[cfg(any(test, feature = "oracle"))]
+use batch_oracle::batches_by_oracle;
 #[cfg(any(test, feature = "oracle"))]
 use oracle::reference_by_oracle;
 

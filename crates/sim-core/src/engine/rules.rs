@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     measure::Run,
-    setup::{Setup, SetupError},
-    workload::{RequestClass, RequestSource, Requests},
+    setup::{EngineSpec, Setup, SetupError},
+    workload::{RequestClass, RequestSource, Requests, SharedPrefix},
 };
 
 use super::{
@@ -13,10 +13,13 @@ use super::{
     inbox::OpenLoop,
     simulate_batches,
     simulation::ReferenceSimulation,
-    vllm::{Policy, Standing, Standings, Version, VllmSetup, VllmSimulation, VllmSpec},
+    vllm::{
+        Content, MOST_BLOCKS, Policy, Standing, Standings, Version, VllmSetup, VllmSimulation,
+        VllmSpec,
+    },
 };
 #[cfg(any(test, feature = "oracle"))]
-use super::{reference_by_oracle, vllm::simulate_vllm_by_oracle};
+use super::{batches_by_oracle, reference_by_oracle, vllm::simulate_vllm_by_oracle};
 
 /// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
 /// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
@@ -37,7 +40,7 @@ pub enum Rules {
 }
 
 /// What a vLLM scheduler can be told, beside its limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VllmRules {
     /// Which release.
     pub version: Version,
@@ -45,14 +48,58 @@ pub struct VllmRules {
     pub asynchronous: bool,
     /// Who goes first; the priorities are those of the workload's classes.
     pub policy: Policy,
+    /// Whether blocks are found again by what they hold: the prefixes that classes share, and what
+    /// preempted requests had computed.
+    pub prefix_caching: bool,
+    /// Most tokens of one prompt in a step while there are other requests; 0 for no limit.
+    pub long_prefill_token_threshold: u64,
+    /// Share of the blocks kept free when a request is admitted beside running ones.
+    pub watermark: f64,
 }
 
 /// Tokens per block of vLLM's KV cache.
 const BLOCK_SIZE: u64 = 16;
 
 impl VllmRules {
-    /// The full settings under the limits of `setup`. Generated requests share no prefix, so that
-    /// the prefix cache could find nothing and is left off.
+    /// First come, first served, and nothing else turned on.
+    #[must_use]
+    pub const fn plain(version: Version) -> Self {
+        Self {
+            version,
+            asynchronous: false,
+            policy: Policy::Fcfs,
+            prefix_caching: false,
+            long_prefill_token_threshold: 0,
+            watermark: 0.0,
+        }
+    }
+
+    fn check(self, engine: &EngineSpec) -> Result<(), SetupError> {
+        let capacity_tokens = engine.kv_capacity_tokens;
+        if !(BLOCK_SIZE..BLOCK_SIZE * MOST_BLOCKS).contains(&capacity_tokens) {
+            return Err(SetupError::OutOfDomain {
+                field: "kv.capacity_tokens",
+                value: capacity_tokens as f64,
+                requirement: "at least one block of 16 tokens and below 2^24 blocks under vLLM’s rules",
+            });
+        }
+        let requirement = if self.version.has_watermark() {
+            "at least 0 and below 1"
+        } else {
+            "0 under the rules of 0.11, which know no watermark"
+        };
+        let most = if self.version.has_watermark() { 1.0 } else { f64::MIN_POSITIVE };
+        if self.watermark >= 0.0 && self.watermark < most {
+            return Ok(());
+        }
+        Err(SetupError::OutOfDomain {
+            field: "sched.watermark",
+            value: self.watermark,
+            requirement,
+        })
+    }
+
+    /// The full settings under the limits of `setup`.
     fn spec(self, setup: &Setup) -> VllmSpec {
         let engine = &setup.engine;
         let num_blocks = engine.kv_capacity_tokens / BLOCK_SIZE + 1;
@@ -60,7 +107,9 @@ impl VllmRules {
             max_num_seqs: engine.max_num_seqs,
             max_num_batched_tokens: engine.max_num_batched_tokens,
             policy: self.policy,
-            prefix_caching: false,
+            prefix_caching: self.prefix_caching,
+            long_prefill_token_threshold: self.long_prefill_token_threshold,
+            watermark: self.watermark,
             steps_in_flight: if self.asynchronous { 2 } else { 1 },
             ..VllmSpec::of_version(self.version, num_blocks, setup.largest_request_tokens() + 1)
         }
@@ -78,14 +127,27 @@ fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
     }
 }
 
-/// Only the classes of a mix differ in importance.
+impl Rules {
+    /// Check every number, and that the limits of the engine suit the rules.
+    pub(crate) fn check(&self, engine: &EngineSpec) -> Result<(), SetupError> {
+        match self {
+            Self::VllmV1(rules) => rules.check(engine),
+            Self::Reference | Self::WholeBatches { .. } => Ok(()),
+        }
+    }
+}
+
+/// Only the classes of a mix differ in importance and in what their prompts share.
 fn standings(setup: &Setup) -> Standings {
     let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
         return Standings::Same;
     };
     let standing = |class: &RequestClass| Standing {
         priority: i64::from(class.priority),
-        ..Standing::default()
+        content: match class.shared_prefix {
+            Some(SharedPrefix { group, tokens }) => Content::SharedPrefix { group, tokens },
+            None => Content::Unique,
+        },
     };
     Standings::OfClass(mix.classes.iter().map(standing).collect())
 }
@@ -112,7 +174,7 @@ pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
 }
 
 /// Simulate `setup` step by step and request by request, by the obvious implementation of its
-/// rules. Whole batches have only one.
+/// rules.
 ///
 /// # Errors
 /// The set-up holds a number outside its domain.
@@ -125,7 +187,7 @@ pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> 
             simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(|vllm| vllm.run)
         }
         Rules::WholeBatches { max_delay_s, noise } => {
-            simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)
+            batches_by_oracle(&batch_setup(setup, *max_delay_s, noise), keep)
         }
     }
 }

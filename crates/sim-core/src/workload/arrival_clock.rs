@@ -2,7 +2,7 @@
 
 use crate::random::{Purpose, Stream};
 
-use super::{ArrivalProcess, Arrivals, OnOff, profile::ProfileClock};
+use super::{ArrivalProcess, Arrivals, OnOff, RateProfile, profile::ProfileClock};
 
 /// Draws arrival times in order.
 #[derive(Clone, Debug)]
@@ -34,7 +34,8 @@ impl ArrivalClock {
     pub(super) fn new(arrivals: &Arrivals, seed: u64) -> Self {
         Self {
             bursts: arrivals.bursts.map(|bursts| BurstClock::new(&bursts, seed)),
-            profile: Some(ProfileClock::new(&arrivals.profile)),
+            profile: (arrivals.profile != RateProfile::Constant)
+                .then(|| ProfileClock::new(&arrivals.profile)),
             ..Self::constant(arrivals.process, arrivals.rate_per_s, seed)
         }
     }
@@ -108,7 +109,6 @@ impl BurstClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::RateProfile;
 
     /// Index of dispersion of counts in windows of 10 s, and the mean rate, over 40,000 s.
     fn dispersion(bursts: Option<OnOff>) -> (f64, f64) {

@@ -87,6 +87,17 @@ pub struct RequestClass {
     pub slo: Slo,
     /// Lower is served first, where the engine has priorities.
     pub priority: i32,
+    /// How its prompts begin alike, if they do; the lengths count it.
+    pub shared_prefix: Option<SharedPrefix>,
+}
+
+/// Tokens with which many prompts begin, such as a system prompt. A shorter prompt is all prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedPrefix {
+    /// Which beginning: classes of one group begin alike.
+    pub group: u64,
+    /// How long it is, in tokens.
+    pub tokens: u64,
 }
 
 /// Prompt and output lengths of a class.

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use mix::{Arrivals, LengthPair, MAX_CLASSES, Mix, OnOff, RequestClass, RequestLengths};
+pub use mix::{
+    Arrivals, LengthPair, MAX_CLASSES, Mix, OnOff, RequestClass, RequestLengths, SharedPrefix,
+};
 pub use profile::{RatePoint, RateProfile};
 pub use quantiles::{MAX_QUANTILES, Quantiles};
 pub(crate) use requests::share_of;

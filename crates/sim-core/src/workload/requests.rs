@@ -1,12 +1,12 @@
 //! Requests, one at a time, in order of arrival.
 
-use std::{ops::Range, slice, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 use crate::random::{Purpose, Stream, split_mix};
 
 use super::{
-    LengthPair, LengthSpec, Mix, Quantiles, RequestClass, RequestLengths, RequestSource, Trace,
-    Workload, arrival_clock::ArrivalClock,
+    LengthPair, LengthSpec, MAX_CLASSES, Mix, Quantiles, RequestClass, RequestLengths,
+    RequestSource, Trace, Workload, arrival_clock::ArrivalClock,
 };
 
 /// One request as its user sends it.
@@ -68,6 +68,8 @@ struct Generator {
     /// Chooses the class of each request; absent where there is one.
     chooser: Option<Chooser>,
     classes: Vec<ClassDraws>,
+    /// The lengths of one block, class by class.
+    by_class: Vec<Request>,
 }
 
 /// Chooses among classes by their weights.
@@ -90,9 +92,12 @@ impl Chooser {
         Self { stream: Stream::new(seed, Purpose::Class), shares }
     }
 
+    #[inline]
     fn choose(&mut self) -> usize {
         let point = self.stream.uniform();
-        self.shares.partition_point(|&share| share < point).min(self.shares.len() - 1)
+        // There are few, and counting needs no branch that cannot be foretold.
+        let below = self.shares.iter().map(|&share| usize::from(share < point)).sum::<usize>();
+        below.min(self.shares.len() - 1)
     }
 }
 
@@ -153,6 +158,7 @@ impl Generator {
             arrivals: ArrivalClock::new(&mix.arrivals, seed),
             chooser: (mix.classes.len() > 1).then(|| Chooser::new(mix, seed)),
             classes: classes.map(|(index, class)| ClassDraws::new(class, index, seed)).collect(),
+            by_class: Vec::new(),
         }
     }
 
@@ -171,10 +177,36 @@ impl Generator {
             // A mix has at least one class.
             return self.classes.iter_mut().for_each(|only| only.draw(fresh));
         };
-        for request in fresh {
+        let mut numbers = [0_usize; MAX_CLASSES];
+        for request in &mut *fresh {
             let class = chooser.choose();
             request.class = class as u32;
-            self.classes[class].draw(slice::from_mut(request));
+            numbers[class] += 1;
+        }
+        self.draw_by_class(fresh, &numbers);
+    }
+
+    /// Draw the lengths of requests whose class is known, one class after the other, given how many
+    /// there are of each.
+    fn draw_by_class(&mut self, requests: &mut [Request], numbers: &[usize; MAX_CLASSES]) {
+        if self.by_class.len() < requests.len() {
+            // Whatever they are: their lengths are about to be drawn.
+            self.by_class = requests.to_vec();
+        }
+        // Where the next request of each class finds its lengths.
+        let mut places = [0_usize; MAX_CLASSES];
+        let mut start = 0;
+        for ((class, number), place) in self.classes.iter_mut().zip(numbers).zip(&mut places) {
+            *place = start;
+            class.draw(&mut self.by_class[start..start + number]);
+            start += number;
+        }
+        for request in requests {
+            let place = &mut places[request.class as usize];
+            let drawn = &self.by_class[*place];
+            request.input_tokens = drawn.input_tokens;
+            request.output_tokens = drawn.output_tokens;
+            *place += 1;
         }
     }
 }
@@ -228,9 +260,14 @@ impl Lengths {
                 }
             }
             Self::LogNormal { log_median, sigma, min_tokens, max_tokens, stream } => {
-                for request in requests {
-                    let length = libm::exp(*log_median + *sigma * stream.normal());
-                    set(request, whole_tokens(length).clamp(*min_tokens, *max_tokens));
+                let mut room = [0.0; BLOCK as usize];
+                for part in requests.chunks_mut(room.len()) {
+                    let normals = &mut room[..part.len()];
+                    stream.normals(normals);
+                    for (request, normal) in part.iter_mut().zip(normals) {
+                        let length = libm::exp(*log_median + *sigma * *normal);
+                        set(request, whole_tokens(length).clamp(*min_tokens, *max_tokens));
+                    }
                 }
             }
             Self::Empirical { quantiles, stream } => {
@@ -266,6 +303,7 @@ impl Requests {
                     arrivals: ArrivalClock::constant(*process, *rate_per_s, seed),
                     chooser: None,
                     classes: vec![ClassDraws::independent(*input, *output, seed)],
+                    by_class: Vec::new(),
                 };
                 (workload.requests, Source::Generated(Box::new(generator)))
             }

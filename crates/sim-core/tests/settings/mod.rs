@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace,
     TraceRow, Workload,
-    workload::{Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths},
+    workload::{
+        Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, SharedPrefix,
+    },
 };
 
 fn step_times() -> impl Strategy<Value = StepTimeSpec> {
@@ -90,16 +92,26 @@ fn drawn(least: u64) -> impl Strategy<Value = LengthSpec> {
     ]
 }
 
+/// Prefixes of two groups.
+fn prefixes() -> impl Strategy<Value = Option<SharedPrefix>> {
+    prop::option::of(
+        (0_u64..2, 0_u64..400).prop_map(|(group, tokens)| SharedPrefix { group, tokens }),
+    )
+}
+
 /// Classes with targets of their own, bursts, and a rate that changes.
 fn mixes() -> impl Strategy<Value = Mix> {
-    let class = (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3).prop_map(
-        |(weight, input, output, ttft_s, tpot_s, priority)| RequestClass {
-            weight,
-            lengths: RequestLengths::Independent { input, output },
-            slo: Slo { ttft_s, tpot_s, share: 0.99 },
-            priority,
-        },
-    );
+    let class =
+        (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3, prefixes())
+            .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared_prefix)| {
+                RequestClass {
+                    weight,
+                    lengths: RequestLengths::Independent { input, output },
+                    slo: Slo { ttft_s, tpot_s, share: 0.99 },
+                    priority,
+                    shared_prefix,
+                }
+            });
     let bursts =
         prop::option::of(
             (0.1_f64..5.0, 0.1_f64..5.0, 0.0_f64..1.0)

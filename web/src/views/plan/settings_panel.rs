@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use scenario::{Group, Scenario};
+use scenario::{Group, Scenario, SchedRules, field};
 
 use crate::{
     controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
@@ -176,24 +176,71 @@ fn engine_group(begins_open: bool) -> El {
                 "sched.rules",
                 "kv.capacity_tokens",
             ];
-            differs(scenario, &keys)
+            differs(scenario, &keys) || (is_vllm(scenario) && differs(scenario, &VLLM_KEYS))
         },
         begins_open,
         furnish: |body| {
             let body = body.child(Choice::of_kinds(&settings::RULES, Look::List).el());
             let state = expect_context::<State>();
             let note = el("p").class("control-help").text_of(move || rules_note(state));
-            of_kind(body.child(note), &settings::RULES, RULE_DIALS).child([
-                control(&settings::BUDGET),
-                control(&settings::SEQUENCES),
-                control(&settings::CACHE),
-            ])
+            let body = of_kind(body.child(note), &settings::RULES, RULE_DIALS)
+                .child([
+                    control(&settings::BUDGET),
+                    control(&settings::SEQUENCES),
+                    control(&settings::CACHE),
+                ])
+                .when(move || state.current.with(is_vllm), vllm_choices)
+                .when(
+                    move || state.current.with(settings::caches_prefixes),
+                    || control(&settings::PREFIX),
+                );
+            of_kind(body, &settings::RULES, VLLM_DIALS)
         },
     }
     .el()
 }
 
+const VLLM_KEYS: [&str; 6] = [
+    "sched.policy",
+    "sched.async",
+    "sched.prefix_caching",
+    "prefix",
+    "sched.long_prefill_token_threshold",
+    "sched.watermark",
+];
+
+const fn is_vllm(scenario: &Scenario) -> bool {
+    matches!(scenario.rules, SchedRules::Vllm { .. })
+}
+
+/// What only vLLM's rules can be told, in words.
+fn vllm_choices() -> Vec<El> {
+    [("policy", VLLM_KEYS[0]), ("async", VLLM_KEYS[1]), ("prefix-cache", VLLM_KEYS[2])]
+        .map(|(id, key)| word_choice(id, key))
+        .into()
+}
+
+/// A choice among the words of a setting.
+fn word_choice(id: &'static str, key: &'static str) -> El {
+    let (label, words) = field(key).map_or(("", &[][..]), |field| (field.label, field.choices));
+    let options = words.iter().map(|word| (strings::word(word).to_owned(), *word)).collect();
+    Choice {
+        id,
+        label,
+        options,
+        current: Box::new(move |scenario| scenario.get(key).unwrap_or_default()),
+        put: Rc::new(move |scenario, word| scenario.set(key, word)),
+        look: Look::Wide,
+    }
+    .el()
+}
+
 const RULE_DIALS: KindDials = &[("dynamic", &[&settings::DELAY])];
+
+const VLLM_DIALS: KindDials = &[
+    ("vllm-0.33", &[&settings::LONG_PREFILL, &settings::WATERMARK]),
+    ("vllm-0.11", &[&settings::LONG_PREFILL, &settings::WATERMARK]),
+];
 
 /// What the rules in force do, in a sentence.
 fn rules_note(state: State) -> &'static str {

@@ -37,4 +37,5 @@ pub use oracle::{
 pub use refusal::Refusal;
 pub use setup::{VllmCounts, VllmRun, VllmSetup};
 pub use simulation::{VllmSimulation, simulate_vllm};
+pub(super) use spec::MOST_BLOCKS;
 pub use spec::{Policy, Version, VllmSpec};

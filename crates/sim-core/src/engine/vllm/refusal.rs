@@ -46,6 +46,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
+    #[inline]
     pub(super) fn new(prompt_tokens: u64, output_tokens: u64, spec: &VllmSpec) -> Self {
         let prompt_tokens = prompt_tokens.max(1);
         let final_tokens = prompt_tokens.saturating_add(output_tokens).min(spec.max_model_len);
@@ -53,6 +54,7 @@ impl Lengths {
     }
 
     /// Whether a request of these lengths, alone in the engine, gets to its end.
+    #[inline]
     pub(super) const fn check(self, spec: &VllmSpec) -> Result<(), Refusal> {
         if self.prompt_tokens >= spec.max_model_len {
             return Err(Refusal::PromptFillsModel {
@@ -64,10 +66,10 @@ impl Lengths {
             return Err(Refusal::NoOutput);
         }
         // The last token is sampled, never computed.
-        let needed_blocks = spec.blocks_for(self.final_tokens - 1);
-        let usable_blocks = spec.usable_blocks();
-        if needed_blocks > usable_blocks {
-            return Err(Refusal::NeverFits { needed_blocks, usable_blocks });
+        let most_tokens = self.final_tokens - 1;
+        if most_tokens > spec.kv_capacity_tokens() {
+            let needed_blocks = spec.blocks_for(most_tokens);
+            return Err(Refusal::NeverFits { needed_blocks, usable_blocks: spec.usable_blocks() });
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! The `vllm-v1` rules in time: arrivals in, step times around them, measures out.
 
 use crate::{
-    engine::{Keep, Progress, has_arrived, jump::Jump},
+    engine::{Keep, Progress, has_arrived, jump::Jump, seen_until_s},
     float::greater,
     measure::{Finished, Recorder, Step as Taken, ValueRun},
     setup::SetupError,
     step_time::StepModel,
-    workload::{Request, Requests},
+    workload::Requests,
 };
 
 use super::{
@@ -31,15 +31,14 @@ pub fn simulate_vllm(setup: &VllmSetup, keep: Keep) -> Result<VllmRun, SetupErro
 #[derive(Clone, Debug)]
 pub struct VllmSimulation {
     model: StepModel,
+    /// The rest of the workload; its next request has not arrived yet.
     requests: Requests,
-    /// The next request, which has not arrived yet.
-    next: Option<Request>,
     now_s: f64,
     composer: Composer,
     /// The step composed last.
-    composed: Step,
+    composed: Box<Step>,
     /// A step that was composed before it, and is on its way (asynchronous scheduling).
-    pending: Step,
+    pending: Box<Step>,
     has_pending: bool,
     /// Requests that decoded until now, and whose token of the pending step still counts.
     interrupted: Vec<u32>,
@@ -55,8 +54,7 @@ impl VllmSimulation {
     /// The set-up holds a number outside its domain.
     pub fn new(setup: &VllmSetup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
-        let mut requests = Requests::new(&setup.workload, setup.seed);
-        let next = requests.next();
+        let requests = Requests::new(&setup.workload, setup.seed);
         let recorder = Recorder::new(
             setup.slo,
             setup.bounds(),
@@ -68,11 +66,10 @@ impl VllmSimulation {
         Ok(Self {
             model: StepModel::new(&setup.step_time),
             requests,
-            next,
             now_s: 0.0,
             composer: Composer::new(setup.vllm, setup.standings.clone()),
-            composed: Step::default(),
-            pending: Step::default(),
+            composed: Box::default(),
+            pending: Box::default(),
             has_pending: false,
             interrupted: Vec::new(),
             recorder,
@@ -82,6 +79,9 @@ impl VllmSimulation {
     }
 
     /// Take up to `most` jumps.
+    ///
+    /// On its own, so that its registers are: merged into its callers it is slower.
+    #[inline(never)]
     pub fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if !self.advance_once() {
@@ -118,7 +118,7 @@ impl VllmSimulation {
             self.take_pending();
         } else if self.composer.news().preempted.is_empty() {
             // Nothing to do until a request comes.
-            let Some(next) = &self.next else { return false };
+            let Some(next) = self.requests.peek() else { return false };
             self.now_s = next.arrival_s;
         }
         true
@@ -127,21 +127,22 @@ impl VllmSimulation {
     /// Hand over whoever has arrived; turn away those that can never be served.
     #[inline]
     fn receive(&mut self) {
-        while let Some(request) = self.next
-            && has_arrived(request.arrival_s, self.now_s)
+        let seen_until_s = seen_until_s(self.now_s);
+        while let Some(request) = self.requests.peek()
+            && request.arrival_s <= seen_until_s
         {
-            self.recorder.arrived(&request);
+            self.recorder.arrived(request);
             self.arrived += 1;
             if let Err(refusal) = self.composer.add(request) {
                 self.counts.refuse(&refusal);
-                self.recorder.rejected(&request);
+                self.recorder.rejected(request);
             }
-            self.next = self.requests.next();
+            self.requests.pass();
         }
     }
 
     /// Keep account of who waits, and of what is lost and found.
-    #[inline]
+    #[inline(always)]
     fn note(&mut self) {
         let Self { composer, recorder, counts, .. } = self;
         for index in 0..composer.news().admitted.len() {
@@ -192,6 +193,7 @@ impl VllmSimulation {
 
     /// Asynchronous: take the step on its way, and all but the last of those that are like the one
     /// just composed, which stays on its way.
+    #[inline(never)]
     fn take_pending_and_repeat(&mut self) {
         let more =
             if self.has_pending && self.pending.ending.is_empty() { self.like_it() } else { 0 };
@@ -227,10 +229,11 @@ impl VllmSimulation {
 
     /// When the next request comes, if it can change what is like the step just composed.
     fn heeded_arrival_s(&self) -> Option<f64> {
-        let next = self.next.as_ref()?;
+        let next = self.requests.peek()?;
         self.composer.heeds_arrivals(&self.composed).then_some(next.arrival_s)
     }
 
+    #[inline(never)]
     fn take_pending(&mut self) {
         // It takes the place of the one just composed while it is at work.
         std::mem::swap(&mut self.composed, &mut self.pending);
@@ -258,7 +261,7 @@ impl VllmSimulation {
     }
 
     /// Advance time, and record what the steps did.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, jump: &Jump, decoding: u64) {
         let total_s = jump.total_s(jump.steps);
         self.now_s += total_s;
@@ -278,7 +281,7 @@ impl VllmSimulation {
     }
 
     /// The outputs of the step composed last come back.
-    #[inline]
+    #[inline(always)]
     fn complete_composed(&mut self) {
         let Self { composer, composed, recorder, .. } = self;
         let now_s = self.now_s;
@@ -291,8 +294,10 @@ impl VllmSimulation {
             }
             times.last_token_s = now_s;
         }
-        for id in self.interrupted.drain(..) {
-            composer.journey_mut(id).times.last_token_s = now_s;
+        if !self.interrupted.is_empty() {
+            for id in self.interrupted.drain(..) {
+                composer.journey_mut(id).times.last_token_s = now_s;
+            }
         }
         for &id in &composed.ending {
             end(composer, recorder, id, now_s);

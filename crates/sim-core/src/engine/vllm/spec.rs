@@ -25,6 +25,11 @@ pub enum Version {
 }
 
 impl Version {
+    /// Whether blocks can be kept free when a request is admitted.
+    pub(in crate::engine) const fn has_watermark(self) -> bool {
+        matches!(self, Self::V0_33)
+    }
+
     /// Whether the long-prefill threshold is lifted for a request that is alone.
     pub(super) const fn spares_a_lone_prompt(self) -> bool {
         matches!(self, Self::V0_33)
@@ -73,6 +78,9 @@ pub struct VllmSpec {
     /// Steps from one that works on prompts to the next while others decode; 1 for no wait.
     pub prefill_schedule_interval: u64,
 }
+
+/// Many times any GPU's pool; the block pool keeps an entry for each.
+pub(in crate::engine) const MOST_BLOCKS: u64 = 1 << 24;
 
 impl VllmSpec {
     /// The defaults of a release for a pool of `num_blocks` blocks of 16 tokens.
@@ -151,8 +159,6 @@ impl VllmSpec {
     }
 
     fn check_sizes(&self) -> Result<(), SetupError> {
-        /// Many times any GPU's pool; the block pool keeps an entry for each.
-        const MOST_BLOCKS: u64 = 1 << 24;
         /// Far above the block sizes of any attention kernel.
         const LARGEST_BLOCK: u64 = 1 << 16;
         for (field, value, least, requirement) in [
@@ -196,7 +202,7 @@ impl VllmSpec {
                 "off for versions up to 0.11",
             ));
         }
-        if self.watermark > 0.0 {
+        if self.watermark > 0.0 && !self.version.has_watermark() {
             return Err(SetupError::OutOfDomain {
                 field: "vllm.watermark",
                 value: self.watermark,

@@ -1,36 +1,23 @@
 //! The second half of a step: waiting requests are admitted.
 
-use super::{Composer, Draft, Journey, Policy, State, Step, waiting::Candidate};
+use super::{Composer, Draft, Policy, State, Step};
 
 impl Composer {
     /// Admit waiting requests in order until one cannot be.
+    #[inline]
     pub(super) fn admit(&mut self, draft: &mut Draft, step: &mut Step) {
-        while draft.budget > 0
+        while let Some(id) = self.waiting.first()
+            && draft.budget > 0
             && self.running.len() < self.spec.max_num_seqs
-            && let Some(candidate) = self.waiting.first()
-            && self.admit_first(candidate, draft, step)
+            && self.admit_first(id, draft, step)
         {}
     }
 
     /// Admit the first waiting request, if budget and blocks allow.
-    fn admit_first(&mut self, candidate: Candidate, draft: &mut Draft, step: &mut Step) -> bool {
-        let (request, lengths, known_tokens) = match candidate {
-            Candidate::New(request) => {
-                let lengths = self.lengths(&request);
-                (request, lengths, lengths.prompt_tokens)
-            }
-            Candidate::Preempted(id) => {
-                let journey = &self.journeys[id];
-                (journey.request, journey.lengths, journey.known_tokens)
-            }
-        };
-        self.found.clear();
-        if self.memory.caches() {
-            let mut found = std::mem::take(&mut self.found);
-            self.memory.find(&self.keys(&request, lengths), known_tokens, &mut found);
-            self.found = found;
-        }
-        let cached_tokens = self.found.len() as u64 * self.spec.block_size;
+    #[inline]
+    fn admit_first(&mut self, id: u32, draft: &mut Draft, step: &mut Step) -> bool {
+        let known_tokens = self.journeys[id].known_tokens;
+        let cached_tokens = if self.memory.caches() { self.find_cached(id) } else { 0 };
         let missing_tokens = known_tokens - cached_tokens;
         if draft.holds_prompts && missing_tokens > 1 {
             return false;
@@ -44,46 +31,64 @@ impl Composer {
             return false;
         }
         self.waiting.pop_first();
-        let id = match candidate {
-            Candidate::New(request) => self.journeys.insert(Journey::new(request, lengths)),
-            Candidate::Preempted(id) => id,
-        };
-        if matches!(candidate, Candidate::New(_)) {
-            step.new.push(id);
-        }
         self.running.push(id);
-        if self.spec.policy == Policy::Priority {
-            self.ranks.insert(self.rank(&request), id);
-        }
         self.news.admitted.push((id, cached_tokens));
         draft.has_prompt |= missing_tokens > 1;
         let journey = &mut self.journeys[id];
+        if journey.state == State::Arrived {
+            step.new.push(id);
+        }
         journey.state = State::Irregular;
         journey.computed_tokens = cached_tokens;
         journey.took = tokens;
         journey.admitted_after = self.admissions;
         self.admissions += 1;
-        journey.table.extend_from_slice(&self.found);
+        if cached_tokens > 0 {
+            journey.table.extend_from_slice(&self.found);
+        }
+        if self.spec.policy == Policy::Priority {
+            self.keep_rank(id);
+        }
         if !self.work_on(id, draft, step) {
             self.irregular.push(id);
         }
         true
     }
 
+    #[inline(never)]
+    fn keep_rank(&mut self, id: u32) {
+        self.ranks.insert(self.rank(&self.journeys[id].request), id);
+    }
+
+    /// Find the blocks of a waiting request that the cache holds, and tell their tokens.
+    #[inline(never)]
+    fn find_cached(&mut self, id: u32) -> u64 {
+        let journey = &self.journeys[id];
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        self.memory.find(&self.keys(journey), journey.known_tokens, &mut found);
+        self.found = found;
+        self.found.len() as u64 * self.spec.block_size
+    }
+
     /// Take the blocks that were found, and new ones up to `tokens` tokens, for a request that
     /// knows `known_tokens`. Nothing changes when the blocks do not suffice.
+    #[inline]
     fn allocate(&mut self, tokens: u64, known_tokens: u64) -> bool {
         let held = self.found.len() as u64;
         // A found block that nobody holds is free until now, so it counts as taken.
-        let revived = self.memory.free_among(&self.found);
+        let revived = if held > 0 { self.memory.free_among(&self.found) } else { 0 };
         let watermark = if self.running.len() == 0 { 0 } else { self.watermark_blocks };
         let lacks = |tokens| self.blocks.holding(tokens).saturating_sub(held);
         let whole = if self.spec.scheduler_reserve_full_isl { known_tokens } else { tokens };
         if lacks(whole) + revived + watermark > self.memory.free() {
             return false;
         }
-        self.memory.hold(&self.found, revived);
-        self.memory.take(lacks(tokens));
+        let taken = lacks(tokens);
+        if held > 0 {
+            self.memory.hold(&self.found, revived);
+        }
+        self.memory.take(taken);
         true
     }
 }

@@ -70,6 +70,7 @@ impl BlockCache {
     }
 
     /// Reuse `blocks` free blocks, whatever they held.
+    #[inline(never)]
     pub(super) fn take(&mut self, mut blocks: u64) {
         while blocks > 0 {
             let first = self.nodes[END as usize].next;

@@ -5,6 +5,8 @@ use crate::{engine::vllm::refusal::Lengths, workload::Request};
 /// Where a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine::vllm) enum State {
+    /// It has never run.
+    Arrived,
     /// It runs, and does not get exactly one token a step: its prompt is not done, or it was passed
     /// over.
     Irregular,
@@ -29,7 +31,7 @@ pub(in crate::engine::vllm) struct Times {
     pub(in crate::engine::vllm) last_token_s: f64,
 }
 
-/// A request from its first admission to its end.
+/// A request from its arrival to its end.
 #[derive(Clone, Debug)]
 pub(in crate::engine::vllm) struct Journey {
     pub(in crate::engine::vllm) request: Request,
@@ -59,18 +61,18 @@ pub(in crate::engine::vllm) struct Journey {
 }
 
 impl Journey {
-    pub(super) const fn new(request: Request, lengths: Lengths) -> Self {
-        Self {
-            request,
+    const fn new(request: &Request, lengths: Lengths) -> Self {
+        let mut journey = Self {
+            request: *request,
             times: Times {
-                waits_since_s: request.arrival_s,
+                waits_since_s: f64::NAN,
                 start_s: f64::NAN,
                 first_token_s: f64::NAN,
                 last_token_s: f64::NAN,
             },
             lengths,
-            state: State::Waiting,
-            known_tokens: lengths.prompt_tokens,
+            state: State::Arrived,
+            known_tokens: 0,
             computed_tokens: 0,
             admitted_after: 0,
             took: 0,
@@ -80,7 +82,25 @@ impl Journey {
             is_prefilling: true,
             lost_tokens: 0,
             table: Vec::new(),
-        }
+        };
+        journey.begin(request, lengths);
+        journey
+    }
+
+    /// Begin with another request, where the last one has let go of its blocks. What is left alone
+    /// is set before it is read.
+    #[inline]
+    const fn begin(&mut self, request: &Request, lengths: Lengths) {
+        self.request = *request;
+        self.lengths = lengths;
+        self.times.waits_since_s = request.arrival_s;
+        self.times.first_token_s = f64::NAN;
+        self.state = State::Arrived;
+        self.known_tokens = lengths.prompt_tokens;
+        self.computed_tokens = 0;
+        self.worked_in = 0;
+        self.is_prefilling = true;
+        self.lost_tokens = 0;
     }
 
     pub(in crate::engine::vllm) const fn state(&self) -> State {
@@ -114,15 +134,17 @@ pub(super) struct Journeys {
 }
 
 impl Journeys {
-    pub(super) fn insert(&mut self, journey: Journey) -> u32 {
+    #[inline]
+    pub(super) fn begin(&mut self, request: &Request, lengths: Lengths) -> u32 {
         if let Some(id) = self.vacant.pop() {
-            self.list[id as usize] = journey;
+            self.list[id as usize].begin(request, lengths);
             return id;
         }
-        self.list.push(journey);
+        self.list.push(Journey::new(request, lengths));
         (self.list.len() - 1) as u32
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, id: u32) {
         self.vacant.push(id);
     }

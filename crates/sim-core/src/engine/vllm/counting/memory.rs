@@ -79,9 +79,14 @@ impl Memory {
         if self.cache.is_none() {
             self.free += held.blocks;
         } else {
-            let freed = self.let_go(held, None, table);
-            self.put(freed);
+            self.release_followed(held, table);
         }
+    }
+
+    #[inline(never)]
+    fn release_followed(&mut self, held: Held, table: &mut Vec<u32>) {
+        let freed = self.let_go(held, None, table);
+        self.put(freed);
     }
 
     /// A request lets go of its blocks. With `keys` it may come back and look for them. Those that

@@ -187,27 +187,25 @@ impl Composer {
     ///
     /// # Errors
     /// It can never be served.
-    pub(super) fn add(&mut self, request: Request) -> Result<(), Refusal> {
-        self.lengths(&request).check(&self.spec)?;
-        let rank = self.rank(&request);
-        self.waiting.add(request, rank);
+    pub(super) fn add(&mut self, request: &Request) -> Result<(), Refusal> {
+        let lengths = Lengths::new(request.input_tokens, request.output_tokens, &self.spec);
+        lengths.check(&self.spec)?;
+        let id = self.journeys.begin(request, lengths);
+        let standings = &self.standings;
+        self.waiting.add(id, || rank(standings, request));
         Ok(())
     }
 
-    fn lengths(&self, request: &Request) -> Lengths {
-        Lengths::new(request.input_tokens, request.output_tokens, &self.spec)
-    }
-
     fn rank(&self, request: &Request) -> Rank {
-        (self.standings.of(request).priority, request.index)
+        rank(&self.standings, request)
     }
 
     /// The keys of a request's blocks.
-    fn keys(&self, request: &Request, lengths: Lengths) -> Keys<'_> {
+    fn keys(&self, journey: &Journey) -> Keys<'_> {
         Keys {
-            request: request.index,
-            content: &self.standings.of(request).content,
-            prompt_tokens: lengths.prompt_tokens,
+            request: journey.request.index,
+            content: &self.standings.of(&journey.request).content,
+            prompt_tokens: journey.lengths.prompt_tokens,
             block_size: self.spec.block_size,
         }
     }
@@ -280,6 +278,7 @@ impl Composer {
         self.go_on_with_irregular(draft, step);
     }
 
+    #[inline(never)]
     fn go_on_with_irregular(&mut self, draft: &mut Draft, step: &mut Step) {
         let mut wanted = self.decoding;
         for index in 0..self.irregular.len() {
@@ -349,6 +348,7 @@ impl Composer {
     }
 
     /// Compute what a request `took`, in blocks that it has; true if that completes what it knows.
+    #[inline]
     fn work_on(&mut self, id: u32, draft: &mut Draft, step: &mut Step) -> bool {
         let journey = &mut self.journeys[id];
         let tokens = journey.took;
@@ -364,13 +364,15 @@ impl Composer {
         if is_done {
             step.fresh.push(id);
         }
+        let computed_tokens = journey.computed_tokens;
         if self.memory.caches() {
-            self.publish(id, self.journeys[id].computed_tokens);
+            self.publish(id, computed_tokens);
         }
         is_done
     }
 
     /// Let others find the blocks of a prompt that are full by now.
+    #[inline(never)]
     fn publish(&mut self, id: u32, computed_tokens: u64) {
         let mut table = std::mem::take(&mut self.journeys[id].table);
         let Journey { request, lengths, .. } = &self.journeys[id];
@@ -385,6 +387,7 @@ impl Composer {
     }
 
     /// A request has its last token: let go of it.
+    #[inline]
     pub(super) fn end(&mut self, id: u32) {
         if self.journeys[id].state == State::Ending {
             self.stop_running(id);
@@ -399,11 +402,20 @@ impl Composer {
         self.journeys.remove(id);
     }
 
+    #[inline]
     fn stop_running(&mut self, id: u32) {
         self.running.remove(id);
         if self.spec.policy == Policy::Priority {
-            let rank = self.rank(&self.journeys[id].request);
-            self.ranks.remove(rank);
+            self.forget_rank(id);
         }
     }
+
+    #[inline(never)]
+    fn forget_rank(&mut self, id: u32) {
+        self.ranks.remove(self.rank(&self.journeys[id].request));
+    }
+}
+
+fn rank(standings: &Standings, request: &Request) -> Rank {
+    (standings.of(request).priority, request.index)
 }

@@ -44,6 +44,7 @@ impl Step {
 impl Composer {
     /// Count a step as composed: its tokens count as computed from now on, so that the next one
     /// can be composed before it is done.
+    #[inline]
     pub(super) fn close(&mut self, draft: &Draft, step: &mut Step) -> bool {
         let computes = step.tokens > 0;
         if computes {
@@ -92,6 +93,13 @@ impl Composer {
     /// The requests whose last token is sampled in the step just composed.
     #[inline]
     fn end_decoding(&mut self, step: &mut Step) {
+        if self.finishing.is_next(self.step) {
+            self.end_decoding_now(step);
+        }
+    }
+
+    #[inline(never)]
+    fn end_decoding_now(&mut self, step: &mut Step) {
         while let Some(seat) = self.finishing.pop(self.step) {
             self.free_seats.push(seat);
             let id = self.seats[seat as usize];
@@ -118,6 +126,7 @@ impl Composer {
         }
     }
 
+    #[inline(never)]
     fn sort_by_admission(&self, ids: &mut [u32]) {
         // The finish queue gives the last to enter first, so that they are nearly in order now, and
         // few.

@@ -1,6 +1,6 @@
 //! What a step did for each request, spelled out.
 
-use super::{Composer, Policy, State, Step, waiting::Candidate};
+use super::{Composer, Policy, State, Step};
 
 /// One request's part of a step.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +43,7 @@ impl Composer {
     /// Waiting requests by index, first to last, and in their places those that the last step
     /// preempted and whose last token is still on its way.
     pub(in crate::engine::vllm) fn waiting_indices(&self, leaving: &[u32]) -> Vec<u64> {
-        let index = |candidate| match candidate {
-            Candidate::New(request) => request.index,
-            Candidate::Preempted(id) => self.journeys[id].request.index,
-        };
+        let index = |id| self.journeys[id].request.index;
         let mut waiting: Vec<u64> = self.waiting.all().into_iter().map(index).collect();
         // The last to be preempted stands first.
         for &id in leaving.iter().rev() {

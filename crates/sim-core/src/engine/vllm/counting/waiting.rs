@@ -5,25 +5,16 @@ use std::{
     collections::{BinaryHeap, VecDeque},
 };
 
-use crate::{engine::vllm::spec::Policy, workload::Request};
+use crate::engine::vllm::spec::Policy;
 
 /// How important a request is: priority, then arrival; the least goes first.
 pub(super) type Rank = (i64, u64);
-
-/// A request that waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Candidate {
-    /// It has never run.
-    New(Request),
-    /// It was preempted.
-    Preempted(u32),
-}
 
 /// A waiting request under `priority`. No two have the same rank; the greatest is the first to go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     rank: Rank,
-    candidate: Candidate,
+    id: u32,
 }
 
 impl Ord for Place {
@@ -46,74 +37,63 @@ impl PartialEq for Place {
 
 impl Eq for Place {}
 
-/// Waiting requests.
+/// Waiting requests, by their journeys.
 #[derive(Clone, Debug)]
 pub(super) enum Waiting {
-    Fcfs {
-        /// The first to resume last.
-        preempted: Vec<u32>,
-        arrived: VecDeque<Request>,
-    },
+    Fcfs(VecDeque<u32>),
     Priority(BinaryHeap<Place>),
 }
 
 impl Waiting {
     pub(super) const fn new(policy: Policy) -> Self {
         match policy {
-            Policy::Fcfs => Self::Fcfs { preempted: Vec::new(), arrived: VecDeque::new() },
+            Policy::Fcfs => Self::Fcfs(VecDeque::new()),
             Policy::Priority => Self::Priority(BinaryHeap::new()),
         }
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Fcfs { preempted, arrived } => preempted.len() + arrived.len(),
+            Self::Fcfs(queue) => queue.len(),
             Self::Priority(queue) => queue.len(),
         }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A request comes; its rank is asked for where it decides.
+    #[inline]
+    pub(super) fn add(&mut self, id: u32, rank: impl FnOnce() -> Rank) {
         match self {
-            Self::Fcfs { preempted, arrived } => preempted.is_empty() && arrived.is_empty(),
-            Self::Priority(queue) => queue.is_empty(),
+            Self::Fcfs(queue) => queue.push_back(id),
+            Self::Priority(queue) => queue.push(Place { rank: rank(), id }),
         }
     }
 
-    pub(super) fn add(&mut self, request: Request, rank: Rank) {
-        match self {
-            Self::Fcfs { arrived, .. } => arrived.push_back(request),
-            Self::Priority(queue) => {
-                queue.push(Place { rank, candidate: Candidate::New(request) });
-            }
-        }
-    }
-
-    /// A preempted request comes back; under `priority` it has no claim to the front.
+    /// A preempted request comes back to the front; under `priority` it has no claim to it.
     pub(super) fn put_back(&mut self, id: u32, rank: Rank) {
         match self {
-            Self::Fcfs { preempted, .. } => preempted.push(id),
-            Self::Priority(queue) => {
-                queue.push(Place { rank, candidate: Candidate::Preempted(id) });
-            }
+            Self::Fcfs(queue) => queue.push_front(id),
+            Self::Priority(queue) => queue.push(Place { rank, id }),
         }
     }
 
-    pub(super) fn first(&self) -> Option<Candidate> {
+    #[inline]
+    pub(super) fn first(&self) -> Option<u32> {
         match self {
-            Self::Fcfs { preempted, arrived } => match preempted.last() {
-                Some(id) => Some(Candidate::Preempted(*id)),
-                None => arrived.front().copied().map(Candidate::New),
-            },
-            Self::Priority(queue) => queue.peek().map(|first| first.candidate),
+            Self::Fcfs(queue) => queue.front().copied(),
+            Self::Priority(queue) => queue.peek().map(|first| first.id),
         }
     }
 
+    #[inline]
     pub(super) fn pop_first(&mut self) {
         match self {
-            Self::Fcfs { preempted, arrived } => {
-                if preempted.pop().is_none() {
-                    arrived.pop_front();
-                }
+            Self::Fcfs(queue) => {
+                queue.pop_front();
             }
             Self::Priority(queue) => {
                 queue.pop();
@@ -123,15 +103,12 @@ impl Waiting {
 
     /// All of them, first to last.
     #[cfg(any(test, feature = "oracle"))]
-    pub(super) fn all(&self) -> Vec<Candidate> {
+    pub(super) fn all(&self) -> Vec<u32> {
         match self {
-            Self::Fcfs { preempted, arrived } => {
-                let resumed = preempted.iter().rev().map(|&id| Candidate::Preempted(id));
-                resumed.chain(arrived.iter().copied().map(Candidate::New)).collect()
-            }
+            Self::Fcfs(queue) => queue.iter().copied().collect(),
             Self::Priority(queue) => {
                 let last_to_first = queue.clone().into_sorted_vec();
-                last_to_first.into_iter().rev().map(|place| place.candidate).collect()
+                last_to_first.into_iter().rev().map(|place| place.id).collect()
             }
         }
     }

@@ -53,7 +53,7 @@ impl CountedScheduler {
     pub fn add(&mut self, request: &Request) -> Result<RequestId, Refusal> {
         let id = RequestId(self.added);
         self.added += 1;
-        self.composer.add(Asked {
+        self.composer.add(&Asked {
             index: u64::from(id.0),
             arrival_s: 0.0,
             input_tokens: request.prompt_tokens,

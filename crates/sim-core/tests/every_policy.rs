@@ -1,0 +1,192 @@
+//! What holds of every run under every policy, on random settings.
+//!
+//! `PROPTEST_CASES` raises the number of cases.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
+
+mod cases;
+mod settings;
+
+use cases::cases;
+use proptest::prelude::*;
+use settings::setups;
+use sim_core::{
+    EngineSpec, Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation,
+    engine::{
+        ServiceNoise, VllmRules,
+        vllm::{Policy, Version},
+    },
+    simulate, simulate_by_oracle,
+    workload::Requests,
+};
+
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+
+/// Jumps after which a run of sixty requests counts as stuck. Each jump ends with a change: a
+/// request comes, is admitted, preempted or done, a prompt gets a chunk, or the step time takes its
+/// other branch.
+const MOST_JUMPS: u64 = 2_000_000;
+
+fn vllm_rules() -> impl Strategy<Value = Rules> {
+    let threshold = prop_oneof![2 => Just(0_u64), 1 => 1_u64..300];
+    let watermark = prop_oneof![2 => Just(0.0), 1 => 0.0_f64..0.5];
+    (any::<[bool; 4]>(), threshold, watermark).prop_map(
+        |([is_new, asynchronous, by_priority, prefix_caching], threshold, watermark)| {
+            Rules::VllmV1(VllmRules {
+                version: if is_new { Version::V0_33 } else { Version::V0_11 },
+                asynchronous,
+                policy: if by_priority { Policy::Priority } else { Policy::Fcfs },
+                prefix_caching,
+                long_prefill_token_threshold: threshold,
+                watermark: if is_new { watermark } else { 0.0 },
+            })
+        },
+    )
+}
+
+fn batch_rules() -> impl Strategy<Value = Rules> {
+    let delay = prop_oneof![1 => Just(0.0), 2 => 0.0_f64..2.0];
+    let noise = prop_oneof![
+        2 => Just(ServiceNoise::None),
+        1 => (0.0_f64..1.0).prop_map(|sigma| ServiceNoise::LogNormal { sigma }),
+        1 => prop::collection::vec(0.1_f64..5.0, 0..40)
+            .prop_map(|factors| ServiceNoise::Recorded(factors.into())),
+    ];
+    (delay, noise).prop_map(|(max_delay_s, noise)| Rules::WholeBatches { max_delay_s, noise })
+}
+
+/// Static and dynamic batches as they come; a third of them one request at a time.
+fn with_batches() -> impl Strategy<Value = Setup> {
+    (setups(), batch_rules(), 0..3).prop_map(|(setup, rules, kind)| {
+        let alone = EngineSpec { max_num_seqs: 1, ..setup.engine };
+        Setup { rules, engine: if kind == 0 { alone } else { setup.engine }, ..setup }
+    })
+}
+
+fn with_vllm() -> impl Strategy<Value = Setup> {
+    (setups(), vllm_rules()).prop_map(|(mut setup, rules)| {
+        // A block at least.
+        setup.engine.kv_capacity_tokens = setup.engine.kv_capacity_tokens.max(16);
+        Setup { rules, ..setup }
+    })
+}
+
+/// Run to the end, but not for ever.
+fn run_watched(setup: &Setup) -> Result<Run, TestCaseError> {
+    let mut simulation = Simulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(simulation.advance(MOST_JUMPS), Progress::Done, "livelock");
+    Ok(simulation.finish())
+}
+
+fn records(run: &Run) -> &[RequestRecord] {
+    run.requests.as_deref().unwrap_or_default()
+}
+
+/// Everything that must be true of a run, counted from its requests.
+fn check(setup: &Setup, run: &Run) -> Result<(), TestCaseError> {
+    prop_assert_eq!(run.verify(), Ok(()));
+    let asked: Vec<_> = Requests::new(&setup.workload, setup.seed).collect();
+    prop_assert_eq!(records(run).len(), asked.len());
+    let done = || records(run).iter().filter(|record| record.outcome == Outcome::Completed);
+    let rejected = records(run).iter().filter(|record| record.outcome == Outcome::Rejected);
+    prop_assert_eq!(run.completed, done().count() as u64);
+    prop_assert_eq!(run.rejected, rejected.count() as u64);
+    // An open loop ends: nobody gives up, nobody is left, and who is turned away never fits.
+    prop_assert_eq!(run.completed + run.rejected, asked.len() as u64);
+    prop_assert_eq!(run.in_flight, 0);
+    for (record, request) in records(run).iter().zip(&asked) {
+        prop_assert_eq!(record.arrival_s, request.arrival_s);
+        if record.outcome == Outcome::Rejected {
+            prop_assert!(never_fits(setup, request.input_tokens, request.output_tokens));
+            continue;
+        }
+        // A step may begin a rounding error before an arrival that it sees.
+        let first_s = record.first_token_s - record.arrival_s;
+        prop_assert!(first_s >= -1e-12 * (1.0 + record.arrival_s), "{record:?}");
+        prop_assert!(record.finish_s >= record.first_token_s, "{record:?}");
+    }
+    prop_assert_eq!(run.output_tokens, done().map(|record| record.output_tokens).sum::<u64>());
+    prop_assert_eq!(run.itl.count(), run.output_tokens - run.completed);
+    prop_assert!(run.peak_running <= setup.engine.max_num_seqs);
+    let latest_s = done().map(|r| r.finish_s).fold(f64::NEG_INFINITY, sim_core::float::greater);
+    if run.completed > 0 {
+        prop_assert!((run.last_finish_s - latest_s).abs() <= 1e-9 * latest_s.abs());
+    }
+    Ok(())
+}
+
+fn never_fits(setup: &Setup, input_tokens: u64, output_tokens: u64) -> bool {
+    let capacity_tokens = setup.engine.kv_capacity_tokens;
+    match setup.rules {
+        Rules::Reference => input_tokens + output_tokens > capacity_tokens,
+        // The last token is sampled and never held; blocks are whole.
+        Rules::VllmV1(_) => input_tokens.max(1) + output_tokens - 1 > capacity_tokens / 16 * 16,
+        Rules::WholeBatches { .. } => false,
+    }
+}
+
+/// The same run, however it is cut into pieces, and however often it is made.
+fn check_repeats(setup: &Setup, run: &Run) -> Result<(), TestCaseError> {
+    // Not a number equals itself only as text.
+    let text = format!("{run:?}");
+    let again = simulate(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(format!("{again:?}"), &*text);
+    let mut pieces = Simulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    while pieces.advance(3) != Progress::Done {}
+    prop_assert_eq!(format!("{:?}", pieces.finish()), text);
+    Ok(())
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_reference_keeps_its_promises(setup in setups()) {
+        let run = run_watched(&setup)?;
+        check(&setup, &run)?;
+        check_repeats(&setup, &run)?;
+    }
+
+    #[test]
+    fn vllms_rules_keep_their_promises(setup in with_vllm()) {
+        let run = run_watched(&setup)?;
+        check(&setup, &run)?;
+        check_repeats(&setup, &run)?;
+    }
+
+    #[test]
+    fn whole_batches_keep_their_promises(setup in with_batches()) {
+        let run = run_watched(&setup)?;
+        check(&setup, &run)?;
+        check_repeats(&setup, &run)?;
+    }
+
+    /// Batch by batch in closed form, or event by event and step by step: the same.
+    #[test]
+    fn whole_batches_agree_with_the_obvious_engine(setup in with_batches()) {
+        let fast = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+        let slow = simulate_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
+        for (f, s) in records(&fast).iter().zip(records(&slow)) {
+            prop_assert_eq!(f.outcome, s.outcome);
+            prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+            prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+        }
+        prop_assert_eq!(records(&fast).len(), records(&slow).len());
+        prop_assert_eq!((fast.steps, fast.slot_steps), (slow.steps, slow.slot_steps));
+        prop_assert_eq!((fast.completed, fast.peak_running), (slow.completed, slow.peak_running));
+        prop_assert_eq!(fast.itl.count(), slow.itl.count());
+        prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+        let pairs = [(&fast.ttft, &slow.ttft), (&fast.itl, &slow.itl), (&fast.queue_wait, &slow.queue_wait)];
+        for (f, s) in pairs {
+            for percent in [0.0, 50.0, 99.0, 100.0] {
+                match (f.percentile(percent), s.percentile(percent)) {
+                    (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                    (f, s) => prop_assert_eq!(f, s),
+                }
+            }
+        }
+    }
+}
