@@ -21,16 +21,15 @@ pub fn nearest<'a>(
         return Vec::new();
     }
     let known: Vec<&str> = known.into_iter().collect();
-    let mut scored: Vec<(usize, usize)> = Vec::new();
+    let mut scored: Vec<u64> = Vec::new();
     for (index, name) in known.iter().enumerate() {
         if let Some(score) = closeness(&typed, name) {
-            scored.push((score, index));
+            scored.push(by_score(score, index));
         }
     }
-    // By the index as well, so that ties stay in the order of the catalogue. All sorts of the page
-    // go through pairs of numbers where they can: each other type would be another copy of the sort.
+    // As whole numbers, like all sorts of the page: each other type would bring a sort of its own.
     scored.sort_unstable();
-    scored.into_iter().map(|(_, index)| known[index]).take(limit).collect()
+    scored.into_iter().map(|key| known[index_of(key)]).take(limit).collect()
 }
 
 /// Entries whose text holds every word of the query, those that begin with it first.
@@ -40,15 +39,25 @@ pub(crate) fn ranked<'a, T>(
     text: impl Fn(&T) -> String,
 ) -> Vec<&'a T> {
     let query = query.trim().to_ascii_lowercase();
-    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut found: Vec<u64> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let text = text(entry).to_ascii_lowercase();
         if query.split_whitespace().all(|word| text.contains(word)) {
-            found.push((text.find(&query).unwrap_or(text.len()), index));
+            found.push(by_score(text.find(&query).unwrap_or(text.len()), index));
         }
     }
     found.sort_unstable();
-    found.into_iter().map(|(_, index)| &entries[index]).collect()
+    found.into_iter().map(|key| &entries[index_of(key)]).collect()
+}
+
+/// A number to sort entries by: the score, and the index where scores are equal, so that ties stay in
+/// the order of the catalogue. Names and catalogues are far shorter than 2³².
+fn by_score(score: usize, index: usize) -> u64 {
+    (score as u64) << u32::BITS | index as u64
+}
+
+fn index_of(key: u64) -> usize {
+    key as u32 as usize
 }
 
 /// Zero for the closest; `None` for a name that nobody could have meant.

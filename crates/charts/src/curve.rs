@@ -86,9 +86,14 @@ fn between(value: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Sorts points from left to right; of points at one place the order stays.
+/// Sorts points from left to right; of points at one place the order stays. A curve has few points:
+/// each is put among those before it.
 pub(crate) fn sort_by_first(points: &mut [(f64, f64)]) {
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for next in 1..points.len() {
+        let x = points[next].0;
+        let place = points[..next].partition_point(|point| point.0 <= x);
+        points[place..=next].rotate_right(1);
+    }
 }
 
 fn held(value: f64) -> f64 {

@@ -14,19 +14,6 @@ pub fn greater(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// Sorts numbers, upwards. In one place so that each of its users does not bring a sort of its own
-/// to the page.
-#[inline(never)]
-pub fn sort(values: &mut [f64]) {
-    values.sort_unstable_by(f64::total_cmp);
-}
-
-/// Sorts pairs by their first numbers, upwards; those with equal first numbers keep their order.
-#[inline(never)]
-pub fn sort_by_first(pairs: &mut [(f64, f64)]) {
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
-}
-
 /// A count as a float, for counts below 2⁶³: one instruction, where the conversion from an unsigned
 /// integer takes a dozen. Counts of tokens, steps and requests stay far below.
 #[must_use]

@@ -20,6 +20,7 @@ pub mod measure;
 pub mod quantile;
 pub mod random;
 pub mod setup;
+pub mod sort;
 pub mod step_time;
 pub mod theory;
 pub mod workload;

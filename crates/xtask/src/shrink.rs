@@ -51,9 +51,15 @@ fn read(wasm: &Path) -> Result<Vec<u8>> {
     std::fs::read(wasm).with_context(|| format!("{} could not be read", wasm.display()))
 }
 
+/// `--low-memory-unused` may assume that nothing lies below 1024: that is the far end of the stack.
 fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
     let mut command = Command::new(setup::npm_program(workspace, "wasm-opt"));
-    command.args(FEATURES).args(["-Oz", "--strip-debug", "--strip-producers"]);
+    command.args(FEATURES).args([
+        "--low-memory-unused",
+        "-Oz",
+        "--strip-debug",
+        "--strip-producers",
+    ]);
     run_process(command.arg(wasm).arg("-o").arg(wasm))
 }
 

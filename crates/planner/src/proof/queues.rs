@@ -80,7 +80,7 @@ fn mean(times: &mut [f64]) -> f64 {
 /// By nearest rank.
 fn percentile(times: &mut [f64], share: f64) -> f64 {
     let rank = (share * times.len() as f64).ceil() as usize;
-    sim_core::float::sort(times);
+    sim_core::sort::floats(times);
     times[rank.max(1) - 1]
 }
 

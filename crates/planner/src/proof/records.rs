@@ -14,7 +14,7 @@ pub(super) fn work_s(present: &[(f64, f64)], servers: f64) -> f64 {
         events.push((from_s, 1.0));
         events.push((to_s, -1.0));
     }
-    sim_core::float::sort_by_first(&mut events);
+    sim_core::sort::by_first(&mut events);
     let (mut work_s, mut number, mut since_s) = (0.0, 0.0, 0.0);
     for (at_s, change) in events {
         work_s += sim_core::float::lesser(number, servers) * (at_s - since_s);

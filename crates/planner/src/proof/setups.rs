@@ -444,8 +444,8 @@ fn slots_at_work(readings: &mut Readings, setup: &SlotsSetup, run: &SlotsRun) {
 fn most_at_once(served: &[(f64, f64)]) -> u64 {
     let mut starts: Vec<f64> = served.iter().map(|span| span.0).collect();
     let mut ends: Vec<f64> = served.iter().map(|span| span.1).collect();
-    sim_core::float::sort(&mut starts);
-    sim_core::float::sort(&mut ends);
+    sim_core::sort::floats(&mut starts);
+    sim_core::sort::floats(&mut ends);
     let (mut over, mut most) = (0, 0);
     for (begun, start_s) in starts.iter().enumerate() {
         while ends.get(over).is_some_and(|end_s| end_s <= start_s) {

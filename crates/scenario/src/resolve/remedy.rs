@@ -153,7 +153,7 @@ fn ascending<T>(entries: &[&T], figure: impl Fn(&T) -> f64) -> Vec<usize> {
 fn by_figure(figures: Vec<f64>) -> Vec<usize> {
     let mut indexed: Vec<(f64, f64)> =
         figures.into_iter().enumerate().map(|(index, figure)| (figure, index as f64)).collect();
-    sim_core::float::sort_by_first(&mut indexed);
+    sim_core::sort::by_first(&mut indexed);
     indexed.into_iter().map(|(_, index)| index as usize).collect()
 }
 

@@ -17,6 +17,7 @@ use crate::{
     measure::{Finished, Recorder, Run, Step, ValueRun},
     random::{Purpose, Stream},
     setup::{SetupError, Slo},
+    sort,
     step_time::{StepModel, StepTimeSpec},
     workload::{Request, Requests, Workload},
 };
@@ -173,7 +174,7 @@ impl<'a> Batcher<'a> {
         let input_tokens: u64 = self.ahead.iter().take(size).map(|r| r.input_tokens).sum();
         self.outputs.clear();
         self.outputs.extend(self.ahead.iter().take(size).map(|r| r.output_tokens));
-        self.outputs.sort_unstable();
+        sort::whole(&mut self.outputs);
         for request in self.ahead.iter().take(size) {
             self.recorder.arrived(request);
             self.recorder.admitted(start_s - request.arrival_s);
