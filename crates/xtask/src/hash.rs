@@ -1,16 +1,21 @@
-//! SHA-256, in the three spellings that we need: a file name's, a policy's, a folder's.
+//! Digests, in the four spellings that we need: a file name's, a policy's, a page's, a folder's.
 
 use crate::workspace::entries;
 use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha384};
 use std::fmt::Write;
 use std::path::Path;
 
 /// The digest in hexadecimal.
 pub(crate) fn sha256_hex(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
+}
+
+/// The digest of a file as a page vouches for it in `integrity`.
+pub(crate) fn integrity(content: &[u8]) -> String {
+    format!("sha384-{}", STANDARD.encode(Sha384::digest(content)))
 }
 
 /// The digest as a Content-Security-Policy source: `sha256-…` in base64.

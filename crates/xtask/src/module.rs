@@ -3,7 +3,7 @@
 //! A browser that still had an old file in its cache would run it under a new page. Trunk names the
 //! module after what it made; what we make of that has to have a name of its own.
 
-use crate::hash::sha256_hex;
+use crate::hash::{integrity, sha256_hex};
 use crate::shrink::{minify, shrink};
 use crate::workspace::{Workspace, entries, read, rename, write};
 use anyhow::{Context, Result, bail};
@@ -18,9 +18,11 @@ const WORKER: &str = "worker.js";
 /// Shrinks and renames the module in the built site. Returns the page with the new name in it.
 pub(crate) fn finish(workspace: &Workspace, site: &Path, page: &str) -> Result<String> {
     let old = module_name(site)?;
-    shrink(workspace, &site.join(format!("{old}{WASM_ENDING}")))?;
-    minify(workspace, &site.join(format!("{old}{SCRIPT_ENDING}")))?;
-    rename_module(site, &old, page)
+    let wasm = site.join(format!("{old}{WASM_ENDING}"));
+    let script = site.join(format!("{old}{SCRIPT_ENDING}"));
+    let page = vouched(page, &wasm, || shrink(workspace, &wasm))?;
+    let page = vouched(&page, &script, || minify(workspace, &script))?;
+    rename_module(site, &old, &page)
 }
 
 /// What the module's two files are called, but for their endings.
@@ -34,6 +36,18 @@ fn module_name(site: &Path) -> Result<String> {
         [name] => bail!("the build has no {name}{SCRIPT_ENDING}"),
         _ => bail!("the build has {} modules instead of one", names.len()),
     }
+}
+
+/// Changes a file, and the digest by which the page knows it: a browser drops a file that has another.
+fn vouched(page: &str, file: &Path, change: impl FnOnce() -> Result<()>) -> Result<String> {
+    let digest = || -> Result<String> {
+        let content = std::fs::read(file);
+        let content = content.with_context(|| format!("{} could not be read", file.display()))?;
+        Ok(integrity(&content))
+    };
+    let before = digest()?;
+    change()?;
+    Ok(page.replace(&before, &digest()?))
 }
 
 /// One hash for script and module: they only ever work together.
@@ -101,6 +115,18 @@ mod tests {
             assert!(site.join(name).is_file(), "{name}");
         }
         assert!(!site.join("web-1.js").exists());
+        std::fs::remove_dir_all(&site).expect("the test's folder");
+    }
+
+    #[test]
+    fn the_page_vouches_for_what_a_file_has_become() {
+        let site = folder("integrity");
+        let file = site.join("a.js");
+        std::fs::write(&file, "before").expect("a file");
+        let page = format!("<link integrity=\"{}\">", integrity(b"before"));
+        let change = || std::fs::write(&file, "after").context("a file");
+        let page = vouched(&page, &file, change).expect("readable files");
+        assert_eq!(page, format!("<link integrity=\"{}\">", integrity(b"after")));
         std::fs::remove_dir_all(&site).expect("the test's folder");
     }
 
