@@ -3,7 +3,8 @@
 use scenario::Resolved;
 use serde::{Deserialize, Serialize};
 use sim_core::{
-    RequestSource, Setup, Slo,
+    RequestSource, Rules, Setup, Slo,
+    engine::{BLOCK_SIZE, VllmRules},
     float::{greater, lesser},
     theory::{Fluid, md1_wait_exceeded_s},
     workload::RequestClass,
@@ -92,7 +93,8 @@ pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
         Kind {
             share: total.map_or(1.0, |total| class.weight / total),
             slo: class.slo,
-            fluid: Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens),
+            fluid: Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
+                .with_cached(cached_tokens(setup, class)),
         }
     };
     mix.classes.iter().map(kind).collect()
@@ -101,7 +103,26 @@ pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
 /// The fluid of a set-up: lengths count with their means.
 pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
     let (input_tokens, output_tokens) = setup.workload.source.mean_tokens();
+    let cached_tokens = match setup.workload.source.whole() {
+        RequestSource::Mixed(mix) => {
+            let weighted = |class: &RequestClass| class.weight * cached_tokens(setup, class);
+            mix.classes.iter().map(weighted).sum::<f64>() / mix.total_weight()
+        }
+        _ => 0.0,
+    };
     Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
+        .with_cached(cached_tokens)
+}
+
+/// Tokens of a prompt of mean length that the prefix cache holds: whole blocks of what prompts of
+/// its class begin with, but not the last token, whose logits are the first of the output.
+fn cached_tokens(setup: &Setup, class: &RequestClass) -> f64 {
+    let Rules::VllmV1(VllmRules { prefix_caching: true, .. }) = setup.rules else { return 0.0 };
+    let Some(prefix) = class.shared_prefix else { return 0.0 };
+    let (input_tokens, _) = class.lengths.mean_tokens();
+    let block_tokens = BLOCK_SIZE as f64;
+    let found = lesser(prefix.tokens as f64, input_tokens - 1.0);
+    block_tokens * libm::floor(greater(found, 0.0) / block_tokens)
 }
 
 /// The rate that the set-up asks for, at its peak; a replay has none of its own.

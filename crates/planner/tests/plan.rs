@@ -110,6 +110,24 @@ fn the_closed_form_is_near_the_simulation() {
     assert!(closed.curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
 }
 
+#[test]
+fn what_the_prefix_cache_holds_is_not_computed_in_the_closed_form_either() {
+    let closed = |settings: &[(&str, &str)]| {
+        let mut scenario = Scenario::preset();
+        for (key, value) in settings {
+            scenario.set(key, value).expect("a setting");
+        }
+        closed_form(&scenario.resolve().expect("it resolves"))
+    };
+    let rules = [("sched.rules", "vllm-0.33"), ("prefix", "500")];
+    let cached = closed(&[&rules[..], &[("sched.prefix_caching", "on")]].concat());
+    // Of 500 tokens 31 whole blocks of 16 are found.
+    assert_eq!(cached.ttft_floor_s, closed(&[("in", "528")]).ttft_floor_s);
+    let computed = closed(&rules);
+    assert_eq!(computed.ttft_floor_s, closed(&[]).ttft_floor_s);
+    assert!(cached.capacity_per_s > 1.3 * computed.capacity_per_s);
+}
+
 /// A capacity is a rate: where the rate changes over time, it is that of a steady load.
 #[test]
 fn a_changing_rate_is_planned_for_at_its_peak() {

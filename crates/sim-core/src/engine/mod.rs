@@ -40,7 +40,7 @@ pub use attended_oracle::simulate_attended_by_oracle;
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
 #[cfg(any(test, feature = "oracle"))]
 pub use rules::simulate_by_oracle;
-pub use rules::{Rules, Simulation, VllmRules, simulate};
+pub use rules::{BLOCK_SIZE, Rules, Simulation, VllmRules, simulate};
 pub use simulation::Progress;
 pub use slots::{
     ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,

@@ -58,7 +58,7 @@ pub struct VllmRules {
 }
 
 /// Tokens per block of vLLM's KV cache.
-const BLOCK_SIZE: u64 = 16;
+pub const BLOCK_SIZE: u64 = 16;
 
 impl VllmRules {
     /// First come, first served, and nothing else turned on.

@@ -13,6 +13,7 @@ pub struct Fluid {
     engine: EngineSpec,
     input_tokens: f64,
     output_tokens: f64,
+    cached_tokens: f64,
 }
 
 /// What the fluid says of one rate. Times in seconds.
@@ -40,7 +41,20 @@ impl Fluid {
             engine,
             input_tokens,
             output_tokens: greater(1.0, output_tokens),
+            cached_tokens: 0.0,
         }
+    }
+
+    /// The same with a prefix cache in which so many tokens of each prompt are found: they need not
+    /// be computed, but are read as context. That requests share their memory is not counted.
+    #[must_use]
+    pub fn with_cached(self, cached_tokens: f64) -> Self {
+        Self { cached_tokens: lesser(cached_tokens, self.input_tokens), ..self }
+    }
+
+    /// Tokens of a prompt that have to be computed.
+    fn prefilled_tokens(&self) -> f64 {
+        self.input_tokens - self.cached_tokens
     }
 
     fn step_s(&self, tokens: f64, sequences: f64, context_tokens: f64) -> f64 {
@@ -70,8 +84,8 @@ impl Fluid {
     fn prefill_s(&self, decoding: f64) -> f64 {
         let context = decoding * self.context_per_request();
         let room = greater(1.0, self.engine.max_num_batched_tokens as f64 - decoding);
-        let chunks = greater(1.0, (self.input_tokens / room).ceil());
-        let chunk = self.input_tokens / chunks;
+        let chunks = greater(1.0, (self.prefilled_tokens() / room).ceil());
+        let chunk = self.prefilled_tokens() / chunks;
         chunks * self.step_s(chunk + decoding, decoding + 1.0, context)
     }
 
@@ -86,10 +100,12 @@ impl Fluid {
         let slots = lesser(self.engine.max_num_seqs as f64, in_memory);
         // Requests that end in each step, at most: when every slot turns over once in `gaps` steps
         // and the budget holds their prompts and everybody's decode token.
-        let ending =
-            lesser(slots / greater(1.0, gaps), budget / greater(1.0, self.input_tokens + gaps));
+        let ending = lesser(
+            slots / greater(1.0, gaps),
+            budget / greater(1.0, self.prefilled_tokens() + gaps),
+        );
         let decoding = ending * gaps;
-        let tokens = decoding + ending * self.input_tokens;
+        let tokens = decoding + ending * self.prefilled_tokens();
         let context = decoding * self.context_per_request();
         ending / self.step_s(tokens, decoding + ending, context)
     }
@@ -145,6 +161,18 @@ mod tests {
         let ceiling = fluid.ceiling_per_s();
         assert!((ceiling - 6187.0 / 256.0).abs() < 1.2, "{ceiling}");
         assert!(fluid.at(40.0).is_none());
+    }
+
+    #[test]
+    fn what_is_found_in_the_cache_is_not_computed() {
+        let whole = Fluid::new(&H100, ENGINE, 1024.0, 256.0);
+        let cached = whole.with_cached(512.0);
+        let half = Fluid::new(&H100, ENGINE, 512.0, 256.0);
+        assert_eq!(cached.lone_prefill_s(), half.lone_prefill_s());
+        assert_eq!(cached.lone_decode_s(), whole.lone_decode_s());
+        assert!(whole.ceiling_per_s() < cached.ceiling_per_s());
+        assert!(cached.ceiling_per_s() <= half.ceiling_per_s());
+        assert_eq!(whole.with_cached(0.0).ceiling_per_s(), whole.ceiling_per_s());
     }
 
     #[test]
