@@ -28,22 +28,23 @@ test("the worker that the page names starts", async () => {
   const script = await meta("worker");
   assert.match(script, /^\.\/worker-[0-9a-f]{16}\.js$/);
   assert.match(await meta("build-id"), /^[0-9a-f]{16}$/);
+  const module = await page.waitForFunction(() => {
+    const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
+    return loaded.find((name) => name.endsWith("_bg.wasm"));
+  });
   // A worker of our own, since what the page does with its one is the page's affair.
   const answered = await page.evaluate(
-    (address) =>
+    ([address, wasm]) =>
       new Promise((resolve, reject) => {
         const worker = new Worker(new URL(address, document.baseURI), { type: "module" });
         worker.onmessage = () => resolve(true);
         worker.onerror = (event) => reject(new Error(event.message));
-        const resources = performance.getEntriesByType("resource").map((entry) => entry.name);
-        
-        const wasm = resources.find((name) => name.endsWith("_bg.wasm"));
         WebAssembly.compileStreaming(fetch(wasm)).then(
           (module) => worker.postMessage({ script: wasm.replace("_bg.wasm", ".js"), module }),
           reject,
         );
       }),
-    script,
+    [script, await module.jsonValue()],
   );
   assert.ok(answered);
   assert.deepEqual(complaints, []);

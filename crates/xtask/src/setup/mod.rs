@@ -105,8 +105,18 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Installs what is missing of `parts`, and is silent when nothing is.
+/// Installs what is missing of `parts`, and is silent when nothing is. Says first how much there is
+/// to do: some of it takes minutes.
 pub(crate) fn ensure(workspace: &Workspace, parts: &[Part]) -> Result<()> {
+    let mut missing = Vec::new();
+    for part in parts {
+        if (part.find)(workspace)?.is_none() {
+            missing.push(part.name);
+        }
+    }
+    if missing.len() > 1 {
+        println!("  --  missing, and installed one after the other: {}", missing.join(", "));
+    }
     for part in parts {
         ensure_part(workspace, part)?;
     }

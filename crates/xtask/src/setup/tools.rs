@@ -2,7 +2,7 @@
 
 use super::{cargo_home, or_remedy};
 use crate::process::{capture, cargo, executable, find_on_path, run_with_progress};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, remove_dir};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// The last line of Trunk that compiles with our Rust; newer ones want a newer compiler.
 const TRUNK_VERSION: &str = "0.21.14";
-/// Compiling a tool takes five minutes on two cores; four times that is a stall.
-const INSTALL_LIMIT: Duration = Duration::from_secs(20 * 60);
+/// Compiling a tool takes five minutes on two cores, and half an hour on two that are busy.
+const INSTALL_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 pub(crate) fn trunk() -> Result<Option<PathBuf>> {
     find("trunk", TRUNK_VERSION)
@@ -31,13 +31,13 @@ pub(super) fn describe_wasm_bindgen(workspace: &Workspace) -> Result<Option<Stri
 }
 
 /// Trunk comes with the lock file its authors tested.
-pub(super) fn install_trunk(_: &Workspace) -> Result<()> {
-    install("trunk", TRUNK_VERSION, &["--locked"])
+pub(super) fn install_trunk(workspace: &Workspace) -> Result<()> {
+    install(workspace, "trunk", TRUNK_VERSION, &["--locked"])
 }
 
 /// Its packed lock file names versions that have since been withdrawn, hence not `--locked`.
 pub(super) fn install_wasm_bindgen(workspace: &Workspace) -> Result<()> {
-    install("wasm-bindgen-cli", &workspace.locked_version("wasm-bindgen")?, &[])
+    install(workspace, "wasm-bindgen-cli", &workspace.locked_version("wasm-bindgen")?, &[])
 }
 
 fn describe(version: &str, path: &Path) -> String {
@@ -64,11 +64,14 @@ fn version_in(said: &str) -> Option<&str> {
     said.split_whitespace().nth(1)
 }
 
-fn install(package: &str, version: &str, flags: &[&str]) -> Result<()> {
+fn install(workspace: &Workspace, package: &str, version: &str, flags: &[&str]) -> Result<()> {
     let folder = cargo_home()?.join("bin");
     println!("      into {}, in place of any other version there", folder.display());
+    // A folder that stays: what was compiled when somebody lost patience is not compiled again.
+    let compiled = workspace.scratch().join("tools");
     let mut command = cargo();
     command.args(["install", package, "--version", version, "--force"]).args(flags);
+    command.arg("--target-dir").arg(&compiled);
     // Flags and folders meant for our own build would make the tool another one.
     for variable in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR"] {
         command.env_remove(variable);
@@ -79,7 +82,8 @@ fn install(package: &str, version: &str, flags: &[&str]) -> Result<()> {
          that version on PATH",
         flags.join(" ")
     );
-    or_remedy(run_with_progress(&label, &mut command, INSTALL_LIMIT), &remedy)
+    or_remedy(run_with_progress(&label, &mut command, INSTALL_LIMIT), &remedy)?;
+    remove_dir(&compiled)
 }
 
 #[cfg(test)]
