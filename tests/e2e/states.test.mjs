@@ -125,7 +125,7 @@ test("Esc leaves the closed form and offers to simulate", async () => {
   const { context, page, complaints } = await open(browser);
   // Long enough to be still under way when the key comes.
   await page.locator(".fold-button", { hasText: "Accuracy" }).click();
-  await type(page, "requests", "100000");
+  await type(page, "requests", "1000000");
   await page.keyboard.press("Escape");
   await page.locator(".inline-action", { hasText: "Simulate" }).waitFor();
   const said = await answer(page);
