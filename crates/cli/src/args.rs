@@ -3,6 +3,7 @@
 use std::{
     fmt::Write as _,
     num::{NonZeroU32, NonZeroUsize},
+    ops::RangeInclusive,
     path::PathBuf,
 };
 
@@ -83,7 +84,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// The rate, per second, at which the recording counts as made [default: its mean rate].
-    #[arg(long, value_name = "RATE", value_parser = above_zero, requires = "trace")]
+    #[arg(long, value_name = "RATE", value_parser = in_reach, requires = "trace")]
     pub(crate) trace_rate: Option<f64>,
     /// Leave out rows that cannot be used, with a note, instead of refusing the file.
     #[arg(long, requires = "trace")]
@@ -149,7 +150,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
     /// Request rates on one GPU, per second [default: those of the plan's knee].
-    #[arg(long, value_name = "RATE,…", value_delimiter = ',', value_parser = above_zero)]
+    #[arg(long, value_name = "RATE,…", value_delimiter = ',', value_parser = in_reach)]
     pub(crate) rates: Vec<f64>,
     /// Print JSON (SI units).
     #[arg(long, conflicts_with = "csv")]
@@ -179,14 +180,14 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// How many times faster than recorded.
-    #[arg(long, value_name = "X", value_parser = above_zero, requires = "trace")]
+    #[arg(long, value_name = "X", value_parser = in_reach, requires = "trace")]
     pub(crate) trace_speed: Option<f64>,
     /// The rate, per second, at which the recording counts as made: it is replayed at the
     /// scenario’s rate.
     #[arg(
         long,
         value_name = "RATE",
-        value_parser = above_zero,
+        value_parser = in_reach,
         requires = "trace",
         conflicts_with = "trace_speed"
     )]
@@ -336,10 +337,14 @@ fn settings() -> String {
     text
 }
 
-/// A finite number above zero.
-fn above_zero(text: &str) -> Result<f64, String> {
+/// Rates and speeds beyond these say more of a typing mistake than of traffic, and times become so
+/// long or so short that sums of them lose their digits.
+const REACH: RangeInclusive<f64> = 1e-4..=1e6;
+
+/// A rate per second or a speed within reach.
+fn in_reach(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("it must be a finite number above 0, for example 12.5".to_owned()),
+        Ok(value) if REACH.contains(&value) => Ok(value),
+        _ => Err("it must be a number from 0.0001 to 1,000,000, for example 12.5".to_owned()),
     }
 }

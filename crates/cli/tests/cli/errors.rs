@@ -65,8 +65,18 @@ fn absurd_values_of_a_link_are_moved_into_range_aloud() {
 #[test]
 fn options() {
     refused(&["plan", "--threads", "0"], &["--threads"]);
-    refused(&["sweep", "--rates", "1,-2"], &["-2", "above 0"]);
-    refused(&["sweep", "--rates", "1,inf"], &["inf", "above 0"]);
+    for rate in ["-2", "inf", "NaN", "0", "1e-8", "1e300"] {
+        let rates = format!("1,{rate}");
+        refused(&["sweep", "--rates", &rates], &[rate, "from 0.0001 to 1,000,000"]);
+    }
+    for option in ["--trace-speed", "--trace-rate"] {
+        for value in ["1e-12", "1e15"] {
+            refused(
+                &["simulate", "--trace", "x", option, value],
+                &[option, value, "from 0.0001 to 1,000,000"],
+            );
+        }
+    }
     refused(&["simulate", "--trace-speed", "2"], &["--trace"]);
     refused(&["simulate", "--trace-rate", "2"], &["--trace"]);
     refused(
