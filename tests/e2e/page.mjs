@@ -115,3 +115,14 @@ export async function kneeTable(page) {
 export function noComplaints(complaints) {
   assert.deepEqual(complaints, [], "the browser complained");
 }
+
+/** Opens a group of controls. */
+export async function unfold(page, name) {
+  const fold = page.locator(".fold-button", { hasText: name });
+  if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+  return fold;
+}
+
+/** Chooses from a list that opens. */
+export const choose = (page, id, label) =>
+  page.locator(`#control-${id} select`).selectOption({ label });
