@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_missing_double_or_filled_tag_is_an_error() {
-        assert!(fill_meta(PAGE, "name", "sim-worker", "x").is_err());
+        assert!(fill_meta(PAGE, "name", "worker", "x").is_err());
         assert!(fill_meta(&PAGE.repeat(2), "name", "build-id", "x").is_err());
         let filled = fill_meta(PAGE, "name", "build-id", "x").expect("the tag is there");
         assert!(fill_meta(&filled, "name", "build-id", "y").is_err());

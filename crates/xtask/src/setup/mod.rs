@@ -111,13 +111,14 @@ pub(crate) fn ensure(workspace: &Workspace, parts: &[Part]) -> Result<()> {
     let mut missing = Vec::new();
     for part in parts {
         if (part.find)(workspace)?.is_none() {
-            missing.push(part.name);
+            missing.push(part);
         }
     }
     if missing.len() > 1 {
-        println!("  --  missing, and installed one after the other: {}", missing.join(", "));
+        let names: Vec<&str> = missing.iter().map(|part| part.name).collect();
+        println!("  --  missing, and installed one after the other: {}", names.join(", "));
     }
-    for part in parts {
+    for part in missing {
         ensure_part(workspace, part)?;
     }
     Ok(())
