@@ -100,6 +100,11 @@ pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
     mix.classes.iter().map(kind).collect()
 }
 
+/// The highest rate per second that the closed form lets one GPU finish.
+pub(crate) fn ceiling_of(setup: &Setup) -> f64 {
+    fluid_of(setup).ceiling_per_s()
+}
+
 /// The fluid of a set-up: lengths count with their means.
 pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
     let (input_tokens, output_tokens) = setup.workload.source.mean_tokens();
