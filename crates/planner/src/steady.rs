@@ -32,7 +32,8 @@ pub(crate) fn unbroken(setup: &Setup) -> Setup {
 pub(crate) fn evenly_spaced(setup: &Setup) -> Setup {
     let mut setup = setup.clone();
     if let RequestSource::Replay { trace, speed } = &mut setup.workload.source {
-        let spaced = |(index, row): (usize, &TraceRow)| TraceRow { arrival_s: index as f64, ..*row };
+        let spaced =
+            |(index, row): (usize, &TraceRow)| TraceRow { arrival_s: index as f64, ..*row };
         let rows = trace.rows().iter().enumerate().map(spaced).collect();
         // Its rows were sound, and are still in order.
         if let Ok(spaced) = Trace::new(rows) {
