@@ -93,6 +93,12 @@ impl Load {
         self.slo_share.0.len()
     }
 
+    /// Time to first token and time per output token, seconds, that a percentage of the requests
+    /// stays within; `None` where nothing has such a time.
+    pub(crate) fn tails_s(&self, percent: f64) -> (Option<f64>, Option<f64>) {
+        (self.ttft.all.percentile(percent), self.tpot.all.percentile(percent))
+    }
+
     /// Share of requests that met the target.
     pub(crate) fn slo_share(&self) -> Estimate {
         within_one(self.slo_share.estimate())

@@ -27,6 +27,7 @@ use crate::{
     job::{Job, job_at},
     load::Load,
     out_of_reach,
+    remedies::{self, Trial},
     steady::{evenly_spaced, steady},
 };
 
@@ -60,6 +61,7 @@ enum What {
     Ceiling,
     Knee(usize),
     Idle,
+    Trial(usize),
     Capacity(usize),
     AtPlanned,
     AtCapacity,
@@ -98,6 +100,7 @@ enum Stage {
     Ceiling,
     Knee,
     Idle,
+    Remedies,
     Capacity,
     Points,
     Done,
@@ -135,6 +138,9 @@ pub struct Plan {
     knee_rates: Vec<f64>,
     knee: Vec<Load>,
     idle: Option<Load>,
+    /// Changes that may bring a target into reach, and how many of them have been tried.
+    trials: Vec<Trial>,
+    tried: usize,
     searches: Vec<Search>,
     at_answer: Option<AtAnswer>,
     answer: Option<PlanAnswer>,
@@ -194,6 +200,8 @@ impl Plan {
             knee_rates: Vec::new(),
             knee: Vec::new(),
             idle: None,
+            trials: Vec::new(),
+            tried: 0,
             searches: Vec::new(),
             at_answer: None,
             answer: None,
@@ -217,10 +225,12 @@ impl Plan {
     }
 
     fn job(&self, asked: &Asked) -> Job {
-        if asked.what == What::Ceiling {
-            return self.ceiling.job(asked.rate_per_s, asked.replication);
-        }
-        job_at(&self.setup, asked.rate_per_s, asked.replication as u32)
+        let setup = match asked.what {
+            What::Ceiling => return self.ceiling.job(asked.rate_per_s, asked.replication),
+            What::Trial(index) => &self.trials[index].setup,
+            _ => &self.setup,
+        };
+        job_at(setup, asked.rate_per_s, asked.replication as u32)
     }
 
     /// Take the runs of the jobs handed out last, in job order.
@@ -287,8 +297,13 @@ impl Plan {
                 rates.flat_map(|(index, &rate)| self.ask(What::Knee(index), rate)).collect()
             }
             Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0], ShareEnd::Value) => {
-                let rate_per_s = self.knee_rates[0] * IDLE_SHARE;
+                let rate_per_s = self.idle_rate();
                 vec![Asked { what: What::Idle, replication: 0, rate_per_s }]
+            }
+            Stage::Remedies => {
+                let rate_per_s = self.idle_rate();
+                let asked = |index| Asked { what: What::Trial(index), replication: 0, rate_per_s };
+                (self.tried..self.trials.len()).map(asked).collect()
             }
             Stage::Capacity => self.compose_capacity(),
             Stage::Points if self.at_answer.is_none() => self.compose_points(),
@@ -340,6 +355,10 @@ impl Plan {
                 idle.add(run);
                 self.idle = Some(idle);
             }
+            What::Trial(index) => {
+                self.trials[index].learn(run.slo_share());
+                self.tried = index + 1;
+            }
             What::Capacity(index) => self.learn_share(index, run.slo_share()),
             What::AtPlanned | What::AtCapacity => self.learn_point(asked, run),
         }
@@ -386,6 +405,12 @@ impl Plan {
             }
             Stage::Knee => Stage::Idle,
             Stage::Idle if self.is_out_of_reach() => {
+                let idle = self.idle.as_ref();
+                let trials = |idle| remedies::trials(&self.setup, &self.classes, idle);
+                self.trials = idle.map(trials).unwrap_or_default();
+                Stage::Remedies
+            }
+            Stage::Remedies => {
                 self.answer = Some(self.compose_answer());
                 Stage::Done
             }
@@ -428,7 +453,11 @@ impl Plan {
             let bisection = self
                 .bracket
                 .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
-                .unwrap_or_else(|| Bisection::new(&sweep, end.of(&limit), tolerance));
+                .unwrap_or_else(|| {
+                    // An idle engine was looked at where the lowest rate fails, and passed.
+                    let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_rate() };
+                    Bisection::new(&sweep, (floor, end.of(&limit)), tolerance)
+                });
             Search { end, bisection, shares: Vec::new() }
         };
         self.searches = ends.iter().map(search).collect();
@@ -436,6 +465,11 @@ impl Plan {
 
     fn holds(&self, load: &Load, end: ShareEnd) -> bool {
         end.of(&load.slo_share()) >= self.setup.slo.share
+    }
+
+    /// A rate at which an engine counts as idle, per second.
+    fn idle_rate(&self) -> f64 {
+        self.knee_rates[0] * IDLE_SHARE
     }
 
     /// Whether even an idle engine misses the target.
@@ -486,7 +520,10 @@ impl Plan {
         let size = capacity.and_then(|c| FleetSize::divide(self.rate_per_s, self.headroom, &c));
         let verdict = match size {
             Some(size) => Verdict::Sized(size),
-            None => out_of_reach::verdict(&self.setup, &self.classes),
+            None => {
+                let remedies = remedies::that_hold(&self.trials);
+                out_of_reach::verdict(&self.setup, &self.classes, remedies)
+            }
         };
         PlanAnswer {
             verdict,

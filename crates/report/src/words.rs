@@ -1,7 +1,7 @@
 //! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere. The
 //! page, the command line and the files say the same.
 
-use planner::Estimate;
+use planner::{Estimate, Remedy};
 use quantity::{
     count, counted, duration, editable, number, number_to, rate, share, with_interval, with_unit,
 };
@@ -14,6 +14,8 @@ pub(crate) const STABLE: &str = "Stable";
 pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
+pub(crate) const NOTHING_FITS: &str = "No other length, model or GPU that we know of helps, alone or together: check the numbers that were typed in place of the catalogue’s.";
+pub(crate) const NOTHING_IN_REACH: &str = "No target, arrivals or batching that can be set help, alone or together: check the numbers that were typed for model, GPU and step time.";
 pub(crate) const ONE_GPU: &str = "one GPU";
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";
@@ -333,8 +335,8 @@ pub(crate) fn share_out_of_reach(target_share: f64) -> String {
 }
 
 /// “Try gpu=h200-sxm (141 GB of memory)”.
-pub(crate) fn remedy(key: &str, value: &str, effect: &str) -> String {
-    format!("Try {key}={value} ({effect}).")
+pub(crate) fn remedy(remedy: &Remedy) -> String {
+    format!("Try {} ({}).", remedy.typed(), remedy.effect)
 }
 
 /// “2,000 requests sent, 2,000 finished in 1 min 41 s.”

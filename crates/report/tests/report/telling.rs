@@ -16,7 +16,7 @@ fn told(answer: &PlanAnswer) -> Telling {
 }
 
 fn remedy(key: &str, value: &str, effect: &str) -> Remedy {
-    Remedy { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
+    Remedy::new(key, value.to_owned(), effect.to_owned())
 }
 
 #[test]

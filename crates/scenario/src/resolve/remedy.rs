@@ -16,7 +16,8 @@ use crate::{
 
 use super::{error::ResolveError, numbers};
 
-/// A change of one setting that makes the scenario possible.
+/// A change that makes the scenario possible: of one setting, or of several together where none
+/// alone does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remedy {
     /// Key of the setting to change, for example `gpu`.
@@ -25,6 +26,30 @@ pub struct Remedy {
     pub value: String,
     /// What it does, in a few words.
     pub effect: String,
+    /// Keys and values of further settings to change with it.
+    pub also: Vec<(String, String)>,
+}
+
+impl Remedy {
+    /// A change of one setting.
+    #[must_use]
+    pub fn new(key: &str, value: String, effect: String) -> Self {
+        Self { key: key.to_owned(), value, effect, also: Vec::new() }
+    }
+
+    /// Every setting to change, with its new value.
+    pub fn changes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let also = self.also.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        std::iter::once((self.key.as_str(), self.value.as_str())).chain(also)
+    }
+
+    /// As one would type it: `ttft=40ms tpot=6.4ms`.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        let settings: Vec<String> =
+            self.changes().map(|(key, value)| [key, "=", value].concat()).collect();
+        settings.join(" ")
+    }
 }
 
 /// Fill the remedies of an error in.
@@ -32,6 +57,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
     let Ok(catalog) = catalog::builtin() else { return error };
     match &mut error {
         ResolveError::DoesNotFit { remedies, .. } => {
+            remedies.extend(computed_weights(scenario));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
         }
@@ -46,9 +72,93 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(within_context(scenario, *context_tokens));
             remedies.extend(longer_context(scenario, catalog));
         }
-        _ => {}
+        _ => return error,
+    }
+    let cause = error.clone();
+    if let ResolveError::DoesNotFit { remedies, .. }
+    | ResolveError::NoRoom { remedies, .. }
+    | ResolveError::TooLong { remedies, .. } = &mut error
+        && remedies.is_empty()
+    {
+        remedies.extend(together(scenario, catalog, cause));
     }
     error
+}
+
+/// Most settings that are changed together.
+const MOST_STEPS: usize = 6;
+
+/// One change for what is in the way, one for what is in the way then, and so on, until nothing is.
+fn together(scenario: &Scenario, catalog: &Catalog, cause: ResolveError) -> Option<Remedy> {
+    let (mut changed, mut cause) = (scenario.clone(), cause);
+    let mut changes: Vec<(String, String)> = Vec::new();
+    for _ in 0..MOST_STEPS {
+        let (key, value) = step_towards(&changed, catalog, &cause)?;
+        changed.set(&key, &value).ok()?;
+        changes.retain(|(earlier, _)| *earlier != key);
+        changes.push((key, value));
+        match numbers::resolve(&changed) {
+            Ok(_) => {
+                let mut changes = changes.into_iter();
+                let (key, value) = changes.next()?;
+                let effect = "only together".to_owned();
+                return Some(Remedy { key, value, effect, also: changes.collect() });
+            }
+            Err(next) => cause = next,
+        }
+    }
+    None
+}
+
+/// A change that removes a cause or brings the scenario as near as it can.
+fn step_towards(
+    scenario: &Scenario,
+    catalog: &Catalog,
+    cause: &ResolveError,
+) -> Option<(String, String)> {
+    match cause {
+        ResolveError::TooLong { context_tokens, .. } => cut(scenario, |typed| {
+            (typed.length.longest_tokens() > *context_tokens).then_some(*context_tokens)
+        }),
+        ResolveError::NoRoom { .. } if scenario.kv_capacity_tokens.is_some() => {
+            Some(("kv.capacity_tokens".to_owned(), AUTO.to_owned()))
+        }
+        // Prompt and answer get half of the room each.
+        ResolveError::NoRoom { capacity_tokens, .. } => {
+            let half = capacity_tokens / 2;
+            cut(scenario, |typed| {
+                (half > 0 && typed.length.longest_tokens() > half).then_some(half)
+            })
+        }
+        ResolveError::DoesNotFit { .. } if scenario.step.weight_bytes.is_some() => {
+            Some(("step.weight_bytes".to_owned(), AUTO.to_owned()))
+        }
+        ResolveError::DoesNotFit { .. } => {
+            let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
+            let largest = *ascending(&gpus, |gpu| -gpu.memory_bytes.value).first()?;
+            let slug = &gpus[largest].slug;
+            (scenario.gpu != *slug).then(|| ("gpu".to_owned(), slug.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// The first length that `limit` gives a limit to, cut to it.
+fn cut(
+    scenario: &Scenario,
+    limit: impl Fn(&TypedLength) -> Option<u64>,
+) -> Option<(String, String)> {
+    scenario.lengths().iter().find_map(|typed| {
+        let longest = limit(typed)?;
+        let field = field(if typed.key.ends_with("in") { "in" } else { "out" })?;
+        Some((typed.key.clone(), lengths::write_length(field, shortened(typed.length, longest))))
+    })
+}
+
+/// The weights of the checkpoint, in place of some that a person gave.
+fn computed_weights(scenario: &Scenario) -> Option<Remedy> {
+    scenario.step.weight_bytes?;
+    tried(scenario, "step.weight_bytes", AUTO, "as the catalogue has them".to_owned())
 }
 
 /// The GPU with the least memory that makes the scenario possible.
@@ -162,5 +272,5 @@ fn tried(scenario: &Scenario, key: &str, value: &str, effect: String) -> Option<
     let mut changed = scenario.clone();
     changed.set(key, value).ok()?;
     numbers::resolve(&changed).ok()?;
-    Some(Remedy { key: key.to_owned(), value: value.to_owned(), effect })
+    Some(Remedy::new(key, value.to_owned(), effect))
 }
