@@ -120,11 +120,18 @@ fn times(factor: f64) -> String {
 fn sum_that_holds(wanted_per_s: f64, capacity_per_s: f64, gpus: u64) -> (String, String) {
     const DIGITS: std::ops::Range<usize> = 3..12;
     let quotient = wanted_per_s / capacity_per_s;
+    // No digit before the point is rounded away.
+    let mut least = 1;
+    let mut power = 10.0;
+    while power <= quotient && least < DIGITS.end {
+        (least, power) = (least + 1, power * 10.0);
+    }
     let rounds_up = |digits: &usize| {
         let shown = quantity::rounded_to(quotient, *digits).ceil();
         sim_core::float::greater(1.0, shown) == gpus as f64
     };
-    let digits = DIGITS.clone().find(rounds_up).unwrap_or(DIGITS.end);
+    let mut enough = (least.max(DIGITS.start)..DIGITS.end).filter(rounds_up);
+    let digits = enough.next().unwrap_or(DIGITS.end);
     let text = number_to(quotient, digits);
     let gives_it = |of_capacity: &usize| {
         let shown = quantity::rounded_to(capacity_per_s, *of_capacity);
