@@ -28,7 +28,7 @@ const IDLE: [(&str, &str, &str); 24] = [
     ("step.fixed_s=10ms", "", "step.kind=affine"),
     ("step.alpha_s=10ms", "step.kind=roofline", "step.kind=queue-model"),
     ("step.beta_s=10us", "step.kind=affine", "step.kind=queue-model"),
-    ("step.gamma_s=10ns", "", "step.kind=queue-model"),
+    ("step.gamma_s=10e-9", "", "step.kind=queue-model"),
 ];
 
 fn with(settings: &[&str]) -> Scenario {
