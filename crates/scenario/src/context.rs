@@ -86,6 +86,12 @@ impl Scenario {
         matches!(self.step.kind, None | Some(StepKind::Roofline))
     }
 
+    /// Whether the KV cache has a limit: that of the GPU, or one that a person gave.
+    #[must_use]
+    pub const fn limits_memory(&self) -> bool {
+        self.knows_memory() || self.kv_capacity_tokens.is_some()
+    }
+
     /// What keeps requests within the context, as a sentence.
     pub(crate) fn way_within_context(&self, beyond: &BeyondContext) -> String {
         let (LengthSpec::Fixed { tokens: input }, LengthSpec::Fixed { tokens: output }, []) =
