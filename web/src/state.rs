@@ -3,7 +3,7 @@
 //! One scenario is the truth. Everything else follows from it: the resolved numbers and the closed
 //! form at once, the simulated answer when the worker has it.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, closed_form};
@@ -107,7 +107,7 @@ pub(crate) struct State {
     /// Whether the knee is shown as a table.
     pub(crate) knee_as_table: RwSignal<bool>,
     /// Lengths that the last change cut, until they have been told.
-    shortened: StoredValue<Vec<Notice>>,
+    shortened: RwSignal<Vec<Notice>>,
     client: StoredValue<Option<Client>, LocalStorage>,
     asked: StoredValue<LastAsked>,
     /// When the proof was asked for.
@@ -183,7 +183,7 @@ impl State {
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
-            shortened: StoredValue::new(Vec::new()),
+            shortened: RwSignal::new(Vec::new()),
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
             proof_began_ms: StoredValue::new(0.0),
@@ -195,7 +195,7 @@ impl State {
     pub(crate) fn change(self, mut scenario: Scenario) {
         let shortened = scenario.limit_to_context();
         if !shortened.is_empty() {
-            self.shortened.set_value(shortened);
+            self.shortened.set(shortened);
         }
         self.scenario.set(scenario);
     }
@@ -203,12 +203,15 @@ impl State {
     /// Keeps the cautions those of the present scenario. What a person has dismissed stays away
     /// until there is something else to say.
     pub(crate) fn watch_cautions(self) {
-        let told = StoredValue::new(Vec::new());
+        let told = RefCell::new(Vec::new());
         effect(move || {
-            let mut now = self.shortened.try_update_value(std::mem::take).unwrap_or_default();
-            now.extend(self.current.with(Scenario::cautions));
-            if told.with_value(|told| *told != now) {
-                told.set_value(now.clone());
+            let mut now = self.current.with(Scenario::cautions);
+            if self.shortened.with_untracked(|shortened| !shortened.is_empty()) {
+                now.append(&mut self.shortened.get_untracked());
+                self.shortened.set(Vec::new());
+            }
+            if *told.borrow() != now {
+                told.replace(now.clone());
                 self.cautions.set(now);
             }
         });

@@ -351,8 +351,7 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
 /// What is spoken once the answer rests, of a number of GPUs.
 pub(crate) fn announcement(gpus: &str, gpu: &str, ttft_s: Option<f64>, pill: &str) -> String {
     // A number that is about right has its sign before it.
-    let is_one = gpus.trim_start_matches(['≈', ' ', NARROW_SPACE]) == "1";
-    let noun = if is_one { " GPU." } else { " GPUs." };
+    let noun = if gpus == "1" || gpus == "≈\u{202f}1" { " GPU." } else { " GPUs." };
     let mut said = [gpus, " ", gpu, noun].concat();
     if let Some(ttft_s) = ttft_s {
         said.push_str(&format!(" P99 time to first token {}.", spoken_duration(ttft_s)));
