@@ -13,10 +13,7 @@ use sim_core::{
     workload::{Mix, OnOff},
 };
 
-use crate::{
-    closed_form::{Kind, kinds_of},
-    load::Load,
-};
+use crate::{closed_form::kinds_of, load::Load};
 
 /// How far above the floor a suggested target lies: the first holds for more than an idle engine.
 const EASES: [(f64, &str); 5] =
@@ -27,9 +24,6 @@ const MOST_MOVES: usize = 6;
 
 /// Most remedies offered.
 const MOST_REMEDIES: usize = 4;
-
-/// What a target is moved up from where an idle engine’s times are not the matter.
-const TARGET_NOW: &str = "the target now";
 
 /// What belongs to no single target.
 const OTHERS: usize = usize::MAX - 3;
@@ -79,77 +73,56 @@ pub(crate) fn trials(setup: &Setup, classes: &[String], idle: &Load) -> Vec<Tria
     let moves = moves_of(setup, classes, idle);
     let mut trials = Vec::new();
     for (group, one) in moves.iter().enumerate() {
-        for (times, words) in EASES {
-            trials.extend(moved(setup, std::slice::from_ref(one), group, (times, words)));
-        }
+        push_moved(&mut trials, setup, std::slice::from_ref(one), group);
     }
-    trials.extend(without_bursts(setup));
-    trials.extend(without_delay(setup));
-    trials.extend(smaller_share(setup, idle));
+    let others = [without_bursts(setup), without_delay(setup), smaller_share(setup, idle)];
+    others.into_iter().flatten().for_each(|trial| trials.push(trial));
     if moves.len() > 1 {
-        for (times, words) in EASES {
-            trials.extend(moved(setup, &moves, TOGETHER, (times, words)));
-        }
+        push_moved(&mut trials, setup, &moves, TOGETHER);
     }
     trials
 }
 
 /// A target that may have to be moved.
-#[derive(Clone, Debug)]
 struct Move {
     /// Whose: an index of the classes.
     kind: usize,
     is_ttft: bool,
     key: String,
-    /// What an idle engine takes, or the target itself, in seconds.
+    /// What is asked, in seconds.
+    target_s: f64,
+    /// What an idle engine takes, or what is asked, in seconds: the target is moved up from here.
     floor_s: f64,
-    /// Which of them.
-    what: &'static str,
+    /// Whether an idle engine takes longer than asked, or nearly.
+    is_missed: bool,
 }
 
+/// The targets that an idle engine misses; all where that is not what is in the way.
 fn moves_of(setup: &Setup, classes: &[String], idle: &Load) -> Vec<Move> {
     let kinds = kinds_of(setup);
-    // The tails of several classes are not told apart.
-    let tail_s = |of: Option<f64>| of.filter(|_| kinds.len() == 1).unwrap_or(0.0);
-    let (ttft_tail_s, tpot_tail_s) = idle.tails_s(100.0 * setup.slo.share);
-    let alone_s = |kind: &Kind, goal: usize| {
-        // What random lengths or rounding add is no tail yet.
-        1.05 * if goal == 0 { kind.fluid.lone_prefill_s() } else { kind.fluid.lone_decode_s() }
-    };
-    let floors = |kind: &Kind| {
-        [
-            greater(kind.fluid.lone_prefill_s(), tail_s(ttft_tail_s)),
-            greater(kind.fluid.lone_decode_s(), tail_s(tpot_tail_s)),
-        ]
-    };
-    let all = |needs: &dyn Fn(f64, f64) -> bool, is_floor: bool| {
-        let mut moves = Vec::new();
-        for (index, kind) in kinds.iter().enumerate() {
-            let targets_s = [kind.slo.ttft_s, kind.slo.tpot_s];
-            for (goal, (floor_s, target_s)) in floors(kind).into_iter().zip(targets_s).enumerate() {
-                if needs(floor_s, target_s) {
-                    let is_tail = floor_s > alone_s(kind, goal);
-                    let what = match (is_floor, goal) {
-                        (true, _) if is_tail => "what an idle engine takes",
-                        (true, 0) => "an idle engine’s prefill",
-                        (true, _) => "an idle engine’s step",
-                        (false, _) => TARGET_NOW,
-                    };
-                    moves.push(Move {
-                        kind: index,
-                        is_ttft: goal == 0,
-                        key: key_of(classes.get(index), ["ttft", "tpot"][goal]),
-                        floor_s: if is_floor { floor_s } else { target_s },
-                        what,
-                    });
-                }
-            }
+    let mut moves: Vec<Move> = Vec::new();
+    for (index, kind) in kinds.iter().enumerate() {
+        for is_ttft in [true, false] {
+            let (key, target_s, lone_s, tail_s) = if is_ttft {
+                let lone_s = kind.fluid.lone_prefill_s();
+                ("ttft", kind.slo.ttft_s, lone_s, idle.ttft_tail_s(setup.slo.share))
+            } else {
+                let lone_s = kind.fluid.lone_decode_s();
+                ("tpot", kind.slo.tpot_s, lone_s, idle.tpot_tail_s(setup.slo.share))
+            };
+            // The tails of several classes are not told apart.
+            let idle_s = if kinds.len() == 1 { greater(lone_s, tail_s) } else { lone_s };
+            let is_missed = idle_s * EASES[0].0 > target_s;
+            let floor_s = if is_missed { idle_s } else { target_s };
+            let key = key_of(classes.get(index), key);
+            moves.push(Move { kind: index, is_ttft, key, target_s, floor_s, is_missed });
         }
-        moves.truncate(MOST_MOVES);
-        moves
-    };
-    let missed = all(&|floor_s, target_s| floor_s * EASES[0].0 > target_s, true);
-    if missed.is_empty() { all(&|_, _| true, false) } else { missed }
+    }
+    if moves.iter().any(|one| one.is_missed) {
+        moves.retain(|one| one.is_missed);
+    }
+    moves.truncate(MOST_MOVES);
+    moves
 }
 
 fn key_of(class: Option<&String>, key: &str) -> String {
@@ -159,7 +132,17 @@ fn key_of(class: Option<&String>, key: &str) -> String {
     }
 }
 
-/// All `moves` at once, so many times above their floors; `None` beyond what can be set.
+/// All `moves` at once, in every size.
+fn push_moved(trials: &mut Vec<Trial>, setup: &Setup, moves: &[Move], group: usize) {
+    for (times, words) in EASES {
+        if let Some(trial) = moved(setup, moves, group, (times, words)) {
+            trials.push(trial);
+        }
+    }
+}
+
+/// All `moves` at once, so many times above their floors; `None` beyond what can be set, or where
+/// nothing would be eased.
 fn moved(
     setup: &Setup,
     moves: &[Move],
@@ -167,26 +150,26 @@ fn moved(
     (times, words): (f64, &str),
 ) -> Option<Trial> {
     let mut setup = setup.clone();
-    let mut changes = Vec::new();
+    let mut remedy: Option<Remedy> = None;
     for one in moves {
         let us = two_digits_up((one.floor_s * times * 1e6).ceil() as u64);
-        let most = field(if one.is_ttft { "ttft" } else { "tpot" })?.max;
-        if us as f64 / 1e3 > most {
+        let target_s = us as f64 / 1e6;
+        let most_ms = field(if one.is_ttft { "ttft" } else { "tpot" })?.max;
+        if us as f64 / 1e3 > most_ms || target_s <= one.target_s {
             return None;
         }
-        put_target(&mut setup, one, us as f64 / 1e6);
-        changes.push((one.key.clone(), milliseconds(us)));
+        put_target(&mut setup, one, target_s);
+        let value = milliseconds(us);
+        remedy = Some(match remedy {
+            None => {
+                let what =
+                    if one.is_missed { "what an idle engine takes" } else { "what is asked" };
+                Remedy::new(&one.key, value, [words, " ", what].concat())
+            }
+            Some(remedy) => remedy.with(&one.key, &value),
+        });
     }
-    let what = match moves {
-        [one] => one.what,
-        [one, ..] if one.what == TARGET_NOW => "the targets now, together",
-        _ => "an idle engine’s times, together",
-    };
-    let mut changes = changes.into_iter();
-    let (key, value) = changes.next()?;
-    let effect = [words, " ", what].concat();
-    let remedy = Remedy { also: changes.collect(), ..Remedy::new(&key, value, effect) };
-    Some(Trial { group, remedy, setup, holds: false })
+    remedy.map(|remedy| Trial { group, remedy, setup, holds: false })
 }
 
 fn put_target(setup: &mut Setup, one: &Move, target_s: f64) {

@@ -124,7 +124,7 @@ fn assumed(assumptions: &[Assumption]) -> String {
 /// Everything that was found, with all digits.
 #[must_use]
 pub fn know_json(answer: &ProofAnswer, assumptions: &[Assumption]) -> String {
-    let truth = |truth: &planner::Truth| {
+    let truth = |truth: &Truth| {
         json!({
             "truth": truth_title(truth.kind),
             "kind": truth.kind,

@@ -101,29 +101,19 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
             let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
             let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
-            no_answer(
-                words::DOES_NOT_FIT,
-                or_nothing(sentence, remedies, words::NOTHING_FITS),
-                remedies,
-            )
+            no_answer(words::DOES_NOT_FIT, or_nothing(sentence, remedies), remedies)
         }
         Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
             let sentence = words::no_room(*capacity_tokens, *needed_tokens);
-            no_answer(words::NO_ROOM, or_nothing(sentence, remedies, words::NOTHING_FITS), remedies)
+            no_answer(words::NO_ROOM, or_nothing(sentence, remedies), remedies)
         }
-        Verdict::TooLong { sentence, remedies } => no_answer(
-            words::DOES_NOT_FIT,
-            or_nothing(sentence.clone(), remedies, words::NOTHING_FITS),
-            remedies,
-        ),
+        Verdict::TooLong { sentence, remedies } => {
+            no_answer(words::DOES_NOT_FIT, or_nothing(sentence.clone(), remedies), remedies)
+        }
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
             let floors_s = (*ttft_floor_s, *tpot_floor_s);
             let sentence = out_of_reach(scenario, class.as_deref(), floors_s);
-            no_answer(
-                words::OUT_OF_REACH,
-                or_nothing(sentence, remedies, words::NOTHING_IN_REACH),
-                remedies,
-            )
+            no_answer(words::OUT_OF_REACH, or_nothing(sentence, remedies), remedies)
         }
     }
 }
@@ -257,8 +247,8 @@ fn out_of_reach(
 }
 
 /// Of an impossible scenario for which no change is known.
-fn or_nothing(sentence: String, changes: &[Remedy], nothing: &str) -> String {
-    if changes.is_empty() { [&sentence, " ", nothing].concat() } else { sentence }
+fn or_nothing(sentence: String, changes: &[Remedy]) -> String {
+    if changes.is_empty() { [&sentence, " ", words::NOTHING_HELPS].concat() } else { sentence }
 }
 
 fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {

@@ -14,8 +14,7 @@ pub(crate) const STABLE: &str = "Stable";
 pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
-pub(crate) const NOTHING_FITS: &str = "No other length, model or GPU that we know of helps, alone or together: check the numbers that were typed in place of the catalogue’s.";
-pub(crate) const NOTHING_IN_REACH: &str = "No target, arrivals or batching that can be set help, alone or together: check the numbers that were typed for model, GPU and step time.";
+pub(crate) const NOTHING_HELPS: &str = "No change that we know of helps, alone or with others: check the numbers that were typed for model, GPU and step time.";
 pub(crate) const ONE_GPU: &str = "one GPU";
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";
@@ -240,7 +239,7 @@ pub(crate) fn at_limit(margin: f64) -> String {
 }
 
 /// How far a tail can be trusted that comes from few requests.
-pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: f64) -> String {
+pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: u64) -> String {
     let noun = if requests == 1 { "request is" } else { "requests are" };
     let place = match rank_from_top {
         1 => "the largest value".to_owned(),
@@ -249,7 +248,7 @@ pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: f64) -> St
     format!(
         "{} {noun} few: their P99 is {place}; for ± 10 % it takes about {} requests.",
         count(requests),
-        count(two_digits_up(needed))
+        count(two_digits_up(needed as f64))
     )
 }
 

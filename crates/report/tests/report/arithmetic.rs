@@ -23,13 +23,13 @@ fn sentences(answer: &PlanAnswer) -> Vec<String> {
 fn number(text: &str) -> (f64, f64) {
     let digits = text.replace(',', "");
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    (digits.parse().expect("a number"), 0.5 * 0.1_f64.powi(decimals as i32))
+    (digits.parse().expect("a number"), 0.5 * libm::pow(0.1, decimals as f64))
 }
 
 /// Whoever types the shown numbers into a calculator finds the shown result and number of GPUs.
 #[test]
 fn the_shown_division_adds_up() {
-    let capacities = (1..60).map(|step| 0.0131 * 1.171_f64.powi(step));
+    let capacities = (1..60).map(|step| 0.0131 * libm::pow(1.171, f64::from(step)));
     let mut longest = 0;
     for (index, capacity) in capacities.enumerate() {
         for (rate, headroom) in [(100.0, 0.25), (1_234.5, 0.1), (0.75, 0.0), (9_999.0, 0.333)] {
@@ -47,7 +47,7 @@ fn the_shown_division_adds_up() {
             let shown = right.split(", so").next().expect("a quotient");
             let (quotient, half) = number(shown);
             assert!((computed - quotient).abs() <= half * 1.000_001, "{index}: {sum}");
-            assert_eq!(quotient.ceil().max(1.0) as u64, fleet.with_headroom, "{index}: {sum}");
+            assert_eq!((quotient.ceil() as u64).max(1), fleet.with_headroom, "{index}: {sum}");
             longest = longest.max(sum.len());
         }
     }

@@ -196,11 +196,11 @@ fn several_settings_are_changed_together_and_nothing_is_said_to_be_nothing() {
             Verdict::OutOfReach { class: None, ttft_floor_s: 1.4, tpot_floor_s: 0.05, remedies };
         plain(&plan_text(&told(&without(verdict))))
     };
-    let mut both = remedy("ttft", "40ms", "together");
-    both.also.push(("tpot".to_owned(), "6.4ms".to_owned()));
+    let both = remedy("ttft", "40ms", "together").with("tpot", "6.4ms");
+    assert_eq!(both.changes().collect::<Vec<_>>(), [("ttft", "40ms"), ("tpot", "6.4ms")]);
     assert!(of(vec![both]).contains("Try ttft=40ms tpot=6.4ms (together)."));
     let nothing = of(Vec::new());
-    assert!(nothing.contains("takes 1.4 s. No target,") && !nothing.contains("Try"), "{nothing}");
+    assert!(nothing.contains("takes 1.4 s. No change") && !nothing.contains("Try"), "{nothing}");
 }
 
 fn scenario(settings: &[(&str, &str)]) -> Scenario {

@@ -26,29 +26,43 @@ pub struct Remedy {
     pub value: String,
     /// What it does, in a few words.
     pub effect: String,
-    /// Keys and values of further settings to change with it.
-    pub also: Vec<(String, String)>,
+    /// Further settings to change with it, as a link writes them: `tpot=6.4ms&share=95`. Empty where
+    /// one change does.
+    pub also: String,
 }
 
 impl Remedy {
     /// A change of one setting.
     #[must_use]
     pub fn new(key: &str, value: String, effect: String) -> Self {
-        Self { key: key.to_owned(), value, effect, also: Vec::new() }
+        Self { key: key.to_owned(), value, effect, also: String::new() }
+    }
+
+    /// The same with another setting changed with it.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: &str) -> Self {
+        if !self.also.is_empty() {
+            self.also.push('&');
+        }
+        self.also.push_str(&[key, "=", value].concat());
+        self
     }
 
     /// Every setting to change, with its new value.
     pub fn changes(&self) -> impl Iterator<Item = (&str, &str)> {
-        let also = self.also.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let also = self.also.split('&').filter_map(|setting| setting.split_once('='));
         std::iter::once((self.key.as_str(), self.value.as_str())).chain(also)
     }
 
     /// As one would type it: `ttft=40ms tpot=6.4ms`.
     #[must_use]
     pub fn typed(&self) -> String {
-        let settings: Vec<String> =
-            self.changes().map(|(key, value)| [key, "=", value].concat()).collect();
-        settings.join(" ")
+        let mut text = [&self.key, "=", &self.value].concat();
+        if !self.also.is_empty() {
+            text.push(' ');
+            text.push_str(&self.also.replace('&', " "));
+        }
+        text
     }
 }
 
@@ -74,40 +88,42 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
         }
         _ => return error,
     }
-    let cause = error.clone();
     if let ResolveError::DoesNotFit { remedies, .. }
     | ResolveError::NoRoom { remedies, .. }
     | ResolveError::TooLong { remedies, .. } = &mut error
         && remedies.is_empty()
     {
-        remedies.extend(together(scenario, catalog, cause));
+        remedies.extend(together(scenario, catalog));
     }
     error
 }
 
-/// Most settings that are changed together.
+/// Most changes that are tried one after the other.
 const MOST_STEPS: usize = 6;
 
 /// One change for what is in the way, one for what is in the way then, and so on, until nothing is.
-fn together(scenario: &Scenario, catalog: &Catalog, cause: ResolveError) -> Option<Remedy> {
-    let (mut changed, mut cause) = (scenario.clone(), cause);
-    let mut changes: Vec<(String, String)> = Vec::new();
+fn together(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+    let mut changed = scenario.clone();
+    let mut keys: Vec<String> = Vec::new();
     for _ in 0..MOST_STEPS {
+        let Err(cause) = numbers::resolve(&changed) else { break };
         let (key, value) = step_towards(&changed, catalog, &cause)?;
         changed.set(&key, &value).ok()?;
-        changes.retain(|(earlier, _)| *earlier != key);
-        changes.push((key, value));
-        match numbers::resolve(&changed) {
-            Ok(_) => {
-                let mut changes = changes.into_iter();
-                let (key, value) = changes.next()?;
-                let effect = "only together".to_owned();
-                return Some(Remedy { key, value, effect, also: changes.collect() });
-            }
-            Err(next) => cause = next,
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    None
+    numbers::resolve(&changed).ok()?;
+    let mut remedy: Option<Remedy> = None;
+    for key in &keys {
+        // What is computed has no text of its own.
+        let value = changed.get(key).unwrap_or_else(|| AUTO.to_owned());
+        remedy = Some(match remedy {
+            None => Remedy::new(key, value, "only together".to_owned()),
+            Some(remedy) => remedy.with(key, &value),
+        });
+    }
+    remedy
 }
 
 /// A change that removes a cause or brings the scenario as near as it can.
@@ -116,26 +132,20 @@ fn step_towards(
     catalog: &Catalog,
     cause: &ResolveError,
 ) -> Option<(String, String)> {
+    let auto = |key: &str| Some((key.to_owned(), AUTO.to_owned()));
     match cause {
-        ResolveError::TooLong { context_tokens, .. } => cut(scenario, |typed| {
-            (typed.length.longest_tokens() > *context_tokens).then_some(*context_tokens)
-        }),
+        ResolveError::TooLong { context_tokens, .. } => cut(scenario, *context_tokens),
         ResolveError::NoRoom { .. } if scenario.kv_capacity_tokens.is_some() => {
-            Some(("kv.capacity_tokens".to_owned(), AUTO.to_owned()))
+            auto("kv.capacity_tokens")
         }
         // Prompt and answer get half of the room each.
-        ResolveError::NoRoom { capacity_tokens, .. } => {
-            let half = capacity_tokens / 2;
-            cut(scenario, |typed| {
-                (half > 0 && typed.length.longest_tokens() > half).then_some(half)
-            })
-        }
+        ResolveError::NoRoom { capacity_tokens, .. } => cut(scenario, capacity_tokens / 2),
         ResolveError::DoesNotFit { .. } if scenario.step.weight_bytes.is_some() => {
-            Some(("step.weight_bytes".to_owned(), AUTO.to_owned()))
+            auto("step.weight_bytes")
         }
         ResolveError::DoesNotFit { .. } => {
             let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
-            let largest = *ascending(&gpus, |gpu| -gpu.memory_bytes.value).first()?;
+            let largest = *ascending(&gpus, |gpu| gpu.memory_bytes.value).last()?;
             let slug = &gpus[largest].slug;
             (scenario.gpu != *slug).then(|| ("gpu".to_owned(), slug.clone()))
         }
@@ -143,16 +153,13 @@ fn step_towards(
     }
 }
 
-/// The first length that `limit` gives a limit to, cut to it.
-fn cut(
-    scenario: &Scenario,
-    limit: impl Fn(&TypedLength) -> Option<u64>,
-) -> Option<(String, String)> {
-    scenario.lengths().iter().find_map(|typed| {
-        let longest = limit(typed)?;
-        let field = field(if typed.key.ends_with("in") { "in" } else { "out" })?;
-        Some((typed.key.clone(), lengths::write_length(field, shortened(typed.length, longest))))
-    })
+/// The first length that is longer, cut.
+fn cut(scenario: &Scenario, longest: u64) -> Option<(String, String)> {
+    let lengths = scenario.lengths();
+    let typed =
+        lengths.iter().find(|typed| longest > 0 && typed.length.longest_tokens() > longest)?;
+    let field = field(if typed.key.ends_with("in") { "in" } else { "out" })?;
+    Some((typed.key.clone(), lengths::write_length(field, shortened(typed.length, longest))))
 }
 
 /// The weights of the checkpoint, in place of some that a person gave.
