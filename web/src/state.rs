@@ -191,7 +191,8 @@ impl State {
     }
 
     /// Takes a changed scenario in as its link would be read: lengths beyond the context of the model
-    /// are cut, and that is told.
+    /// are cut, and that is told. In one copy: every control calls it.
+    #[inline(never)]
     pub(crate) fn change(self, mut scenario: Scenario) {
         let shortened = scenario.limit_to_context();
         if !shortened.is_empty() {

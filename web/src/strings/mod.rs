@@ -248,7 +248,7 @@ pub(crate) fn requests(n: u64) -> String {
 /// In the place of a number of the KV cache where the step time knows no memory.
 pub(crate) const NOT_MODELLED: &str = "Not modelled";
 /// Under it.
-pub(crate) const NO_MEMORY: (&str, &str) = ("this step time knows no memory", "no memory known");
+pub(crate) const NO_MEMORY: (&str, &str) = ("by this step time", "not modelled");
 
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
