@@ -206,11 +206,11 @@ impl State {
     pub(crate) fn watch_cautions(self) {
         let told = RefCell::new(Vec::new());
         effect(move || {
-            let mut now = self.current.with(Scenario::cautions);
-            if self.shortened.with_untracked(|shortened| !shortened.is_empty()) {
-                now.append(&mut self.shortened.get_untracked());
+            let mut now = self.shortened.get_untracked();
+            if !now.is_empty() {
                 self.shortened.set(Vec::new());
             }
+            now.append(&mut self.current.with(Scenario::cautions));
             if *told.borrow() != now {
                 told.replace(now.clone());
                 self.cautions.set(now);
