@@ -110,6 +110,7 @@ pub(crate) fn focus(element: &Element) {
 
 /// Gives the focus to the element with an id if what had it is gone in the next frame: then it
 /// has fallen back to the page as a whole, where a keyboard begins anew.
+#[inline(never)]
 pub(crate) fn catch_focus(id: &str) {
     let id = id.to_owned();
     request_animation_frame(move || {

@@ -191,7 +191,8 @@ impl State {
     }
 
     /// Takes a changed scenario in as its link would be read: lengths beyond the context of the model
-    /// are cut, and that is told.
+    /// are cut, and that is told. In one copy: every control calls it.
+    #[inline(never)]
     pub(crate) fn change(self, mut scenario: Scenario) {
         let shortened = scenario.limit_to_context();
         if !shortened.is_empty() {
@@ -205,11 +206,11 @@ impl State {
     pub(crate) fn watch_cautions(self) {
         let told = RefCell::new(Vec::new());
         effect(move || {
-            let mut now = self.current.with(Scenario::cautions);
-            if self.shortened.with_untracked(|shortened| !shortened.is_empty()) {
-                now.append(&mut self.shortened.get_untracked());
+            let mut now = self.shortened.get_untracked();
+            if !now.is_empty() {
                 self.shortened.set(Vec::new());
             }
+            now.append(&mut self.current.with(Scenario::cautions));
             if *told.borrow() != now {
                 told.replace(now.clone());
                 self.cautions.set(now);

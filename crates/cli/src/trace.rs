@@ -55,8 +55,11 @@ pub(crate) fn take_over(scenario: &mut Scenario) {
 /// Say how many requests of a recording are longer than the model takes.
 pub(crate) fn compare_with_context(scenario: &Scenario, path: &Path, trace: &Trace) {
     let Some(context_tokens) = scenario.context_tokens() else { return };
-    let tokens = trace.rows().iter().map(|row| (row.input_tokens, row.output_tokens));
-    if let Some(beyond) = BeyondContext::among(context_tokens, tokens) {
+    let mut beyond = BeyondContext::none_yet(context_tokens);
+    for row in trace.rows() {
+        beyond.count(row.input_tokens, row.output_tokens);
+    }
+    if beyond.requests > 0 {
         let way_out = "Cut or leave out these rows, or choose a model with a longer context.";
         output::note(&format!("{}: {}", path.display(), beyond.sentence(way_out)));
     }

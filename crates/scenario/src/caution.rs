@@ -6,7 +6,7 @@ use sim_core::workload::Requests;
 use crate::{
     class::CLASS_PREFIX,
     context::BeyondContext,
-    field::{FIELDS, field},
+    field::field,
     notice::{Notice, NoticeKind},
     resolve,
     schema::{Scenario, StepKind},
@@ -57,31 +57,38 @@ const QUEUE_MODEL: Need = Need {
     is_met: |scenario| scenario.step.kind == Some(StepKind::QueueModel),
 };
 
-/// Which settings need what. A part of a class goes by its own name.
-static NEEDS: &[(&str, &[Need])] = &[
-    ("model", &[ROOFLINE]),
-    ("gpu", &[ROOFLINE]),
-    ("sched.max_num_batched_tokens", &[STEP_BY_STEP]),
-    ("sched.max_num_seqs", &[AT_ONCE]),
-    ("sched.async", &[VLLM]),
-    ("sched.policy", &[VLLM]),
-    ("sched.prefix_caching", &[VLLM]),
-    ("prefix", &[VLLM, PREFIX_CACHE]),
-    ("sched.long_prefill_token_threshold", &[VLLM]),
-    ("sched.watermark", &[VLLM]),
-    ("priority", &[VLLM, PRIORITIES]),
-    ("step.params", &[ROOFLINE]),
-    ("step.weight_bytes", &[ROOFLINE]),
-    ("step.kv_bytes_per_token", &[ROOFLINE]),
-    ("step.peak_flops", &[ROOFLINE]),
-    ("step.bandwidth", &[ROOFLINE]),
-    ("step.mfu", &[ROOFLINE]),
-    ("step.overhead_s", &[ROOFLINE]),
-    ("step.fixed_s", &[AFFINE]),
-    ("step.per_item_s", &[AFFINE]),
-    ("step.alpha_s", &[QUEUE_MODEL]),
-    ("step.beta_s", &[QUEUE_MODEL]),
-    ("step.gamma_s", &[QUEUE_MODEL]),
+/// Which settings need what. A part of a class goes by its own name, as a setting of all does.
+static NEEDS: &[(&[&str], &[Need])] = &[
+    (
+        &[
+            "model",
+            "gpu",
+            "step.params",
+            "step.weight_bytes",
+            "step.kv_bytes_per_token",
+            "step.peak_flops",
+            "step.bandwidth",
+            "step.mfu",
+            "step.overhead_s",
+        ],
+        &[ROOFLINE],
+    ),
+    (&["step.fixed_s", "step.per_item_s"], &[AFFINE]),
+    (&["step.alpha_s", "step.beta_s", "step.gamma_s"], &[QUEUE_MODEL]),
+    (&["sched.max_num_batched_tokens"], &[STEP_BY_STEP]),
+    (&["sched.max_num_seqs"], &[AT_ONCE]),
+    (
+        &[
+            "sched.async",
+            "sched.policy",
+            "sched.prefix_caching",
+            "sched.long_prefill_token_threshold",
+            "sched.watermark",
+        ],
+        &[VLLM],
+    ),
+    (&["prefix"], &[VLLM, PREFIX_CACHE]),
+    (&["priority"], &[VLLM, PRIORITIES]),
 ];
 
 /// Parts of a class that need something.
@@ -104,52 +111,63 @@ impl Scenario {
         cautions
     }
 
+    // Plain loops: this travels to every visitor.
     fn without_effect(&self) -> Vec<Notice> {
         let mut idle = Vec::new();
-        let own = FIELDS.iter().filter(|field| {
-            // What the catalogue decides has no text and an empty default.
-            self.text(field).is_some_and(|text| text != field.default)
-        });
-        for field in own {
-            idle.extend(self.idle(field.key, field.key, field.label));
-        }
-        for class in &self.classes {
-            for part in CLASS_PARTS.into_iter().filter(|part| class.part(part).is_some()) {
-                let key = [CLASS_PREFIX, &class.name, ".", part].concat();
-                let label = ["Class ", &class.name, ", ", part].concat();
-                idle.extend(self.idle(part, &key, &label));
+        for (keys, needs) in NEEDS {
+            for key in *keys {
+                self.push_idle(&mut idle, needs, key);
             }
         }
         idle
     }
 
-    /// The notice about a setting that lacks what it needs.
-    fn idle(&self, name: &str, key: &str, label: &str) -> Option<Notice> {
-        let (_, needs) = NEEDS.iter().find(|(needy, _)| *needy == name)?;
-        let lacking = || needs.iter().filter(|need| !(need.is_met)(self));
-        lacking().next()?;
+    /// Add a notice about each setting of that key, and each part of a class, if it lacks something
+    /// that it needs.
+    fn push_idle(&self, idle: &mut Vec<Notice>, needs: &[Need], key: &str) {
         let (mut now, mut instead) = (String::new(), String::new());
-        for need in lacking() {
-            let default = need.default();
-            let current = self.get(need.key);
-            and(&mut now, need.key, current.as_deref().unwrap_or(default));
-            and(&mut instead, need.key, need.value);
+        for need in needs {
+            if !(need.is_met)(self) {
+                let current = self.get(need.key);
+                and(&mut now, need.key, current.as_deref().unwrap_or(need.default()));
+                and(&mut instead, need.key, need.value);
+            }
         }
-        let value = self.get(key).unwrap_or_default();
-        let message = [
-            label,
-            " (",
-            key,
-            "=",
-            &value,
-            ") has no effect under ",
-            &now,
-            "; set ",
-            &instead,
-            " to use it.",
-        ]
-        .concat();
-        Some(Notice::new(key, &value, NoticeKind::NoEffect, message))
+        if now.is_empty() {
+            return;
+        }
+        let mut told = |key: &str, label: &str| {
+            let value = self.get(key).unwrap_or_default();
+            let message = [
+                label,
+                " (",
+                key,
+                "=",
+                &value,
+                ") has no effect under ",
+                &now,
+                "; set ",
+                &instead,
+                " to use it.",
+            ]
+            .concat();
+            idle.push(Notice::new(key, &value, NoticeKind::NoEffect, message));
+        };
+        // What the catalogue decides has no text, and else an empty default.
+        if let Some(field) = field(key)
+            && self.text(field).is_some_and(|text| text != field.default)
+        {
+            told(key, field.label);
+        }
+        for class in &self.classes {
+            if CLASS_PARTS.contains(&key) && class.part(key).is_some() {
+                let name = &class.name;
+                told(
+                    &[CLASS_PREFIX, name, ".", key].concat(),
+                    &["Class ", name, ", ", key].concat(),
+                );
+            }
+        }
     }
 
     /// How many of the first requests are longer than the model takes, prompt and answer together;
@@ -160,9 +178,14 @@ impl Scenario {
         if workload.source.largest_request_tokens() <= context_tokens {
             return None;
         }
-        let requests = Requests::new(&workload, self.sim.seed).take(MOST_LOOKED_AT as usize);
-        let tokens = requests.map(|request| (request.input_tokens, request.output_tokens));
-        BeyondContext::among(context_tokens, tokens)
+        let mut beyond = BeyondContext::none_yet(context_tokens);
+        for request in Requests::new(&workload, self.sim.seed) {
+            if request.index == MOST_LOOKED_AT {
+                break;
+            }
+            beyond.count(request.input_tokens, request.output_tokens);
+        }
+        (beyond.requests > 0).then_some(beyond)
     }
 }
 

@@ -160,17 +160,18 @@ pub struct BeyondContext {
 }
 
 impl BeyondContext {
-    /// Count them among requests given by the tokens of prompt and answer; `None` if there is none.
+    /// Before any request has been looked at.
     #[must_use]
-    pub fn among(context_tokens: u64, requests: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
-        let mut beyond = Self { requests: 0, of: 0, longest_tokens: 0, context_tokens };
-        for (input_tokens, output_tokens) in requests {
-            let tokens = input_tokens.saturating_add(output_tokens);
-            beyond.of += 1;
-            beyond.requests += u64::from(tokens > context_tokens);
-            beyond.longest_tokens = beyond.longest_tokens.max(tokens);
-        }
-        (beyond.requests > 0).then_some(beyond)
+    pub const fn none_yet(context_tokens: u64) -> Self {
+        Self { requests: 0, of: 0, longest_tokens: 0, context_tokens }
+    }
+
+    /// Look at one request.
+    pub fn count(&mut self, input_tokens: u64, output_tokens: u64) {
+        let tokens = input_tokens.saturating_add(output_tokens);
+        self.of += 1;
+        self.requests += u64::from(tokens > self.context_tokens);
+        self.longest_tokens = self.longest_tokens.max(tokens);
     }
 
     /// How many requests are too long, what becomes of them, and the way out, which is a sentence.

