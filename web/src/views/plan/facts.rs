@@ -107,7 +107,12 @@ fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
 }
 
 fn restart(state: State, card: Memo<Card>) -> El {
-    let waits = move || card.with(|card| matches!(card.right, Right::Restart { waits: true, .. }));
+    let note = move || {
+        card.with(|card| match card.right {
+            Right::Restart { note, .. } => note,
+            _ => "",
+        })
+    };
     let copy = move |_| {
         let message = card.with_untracked(|card| match &card.right {
             Right::Restart { message, .. } => message.clone(),
@@ -126,8 +131,6 @@ fn restart(state: State, card: Memo<Card>) -> El {
             .on(ev::click, move |_| state.start_again()),
         button("button", strings::FEWER_RUNS).on(ev::click, move |_| state.use_fewer_runs()),
         button("button", strings::COPY_DETAILS).on(ev::click, copy),
-        el("p")
-            .class("restart-note")
-            .text_of(move || if waits() { strings::STOPPED_TWICE } else { strings::RESTARTING }),
+        el("p").class("restart-note").text_of(note),
     ])
 }
