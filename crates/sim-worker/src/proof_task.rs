@@ -1,10 +1,10 @@
 //! A proof under way, behind one door.
 //!
 //! A page loads what [`begin`] leads to only when somebody asks for a proof. So nobody else may lead
-//! there, which is why the proof comes back as a trait object, and [`begin`] must stay a function of
-//! its own.
+//! there: the proof comes back as a trait object, of which the compiler is not told what it is, and
+//! [`begin`] must stay a function of its own.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, hint::black_box};
 
 use planner::{Finding, Proof, ProofJob};
 use protocol::FromWorker;
@@ -18,12 +18,8 @@ pub(crate) trait Proving {
 /// Begins the proof that the page calls `generation`.
 #[inline(never)]
 pub(crate) fn begin(generation: u64, seed: u64) -> Box<dyn Proving> {
-    Box::new(ProofTask {
-        generation,
-        proof: Proof::new(seed),
-        jobs: VecDeque::new(),
-        findings: Vec::new(),
-    })
+    let (proof, jobs, findings) = (Proof::new(seed), VecDeque::new(), Vec::new());
+    black_box(Box::new(ProofTask { generation, proof, jobs, findings }))
 }
 
 struct ProofTask {

@@ -1,8 +1,10 @@
 //! The engines of rules that few ask for, behind one door.
 //!
-//! A page loads what [`start`] leads to only when somebody asks for it. That takes two things: nobody
-//! else may lead there, which is why engines come back as trait objects, and [`start`] must stay a
-//! function of its own.
+//! A page loads what [`start`] leads to only when somebody asks for it. So nobody else may lead there:
+//! engines come back as trait objects, of which the compiler is not told what they are, and [`start`]
+//! must stay a function of its own.
+
+use std::hint::black_box;
 
 use crate::{
     measure::Run,
@@ -31,14 +33,15 @@ pub(super) trait Seldom {
 /// The set-up holds a number outside its domain.
 #[inline(never)]
 pub(super) fn start(setup: &Setup, keep: Keep) -> Result<Box<dyn Seldom>, SetupError> {
-    Ok(match &setup.rules {
+    let engine: Box<dyn Seldom> = match &setup.rules {
         Rules::VllmV1(rules) => Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?),
         Rules::WholeBatches { max_delay_s, noise } => {
             let batches = batch_setup(setup, *max_delay_s, noise);
             Box::new(Ended(simulate_batches(&batches, keep)?))
         }
         Rules::Reference => Box::new(Ended(super::simulate(setup, keep)?)),
-    })
+    };
+    Ok(black_box(engine))
 }
 
 impl Seldom for VllmSimulation {
