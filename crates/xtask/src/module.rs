@@ -15,7 +15,8 @@ use std::path::Path;
 const HASH_LENGTH: usize = 16;
 const SCRIPT_ENDING: &str = ".js";
 const WASM_ENDING: &str = "_bg.wasm";
-const LATE_ENDING: &str = "_late.wasm";
+/// What the late part is called, after the name that it shares with the first.
+pub(crate) const LATE_ENDING: &str = "_late.wasm";
 const ENDINGS: [&str; 3] = [WASM_ENDING, LATE_ENDING, SCRIPT_ENDING];
 const WORKER: &str = "worker.js";
 
