@@ -17,6 +17,7 @@ mod dom;
 mod fatal;
 mod icons;
 mod keys;
+mod late;
 mod memo;
 mod names;
 mod settings;

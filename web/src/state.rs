@@ -13,6 +13,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
+    late::{LatePart, Stage},
     memo::{effect, memo, on_change},
     url_state::Steps,
     worker_client::{Asked, Client, News},
@@ -54,6 +55,8 @@ pub(crate) enum Activity {
         /// Whether it waits for the person.
         waits: bool,
     },
+    /// The part of the page that this scenario needs did not come.
+    NotLoaded,
 }
 
 /// Scenario and what it resolves to. Equal scenarios resolve equally, so only they are compared.
@@ -108,6 +111,8 @@ pub(crate) struct State {
     pub(crate) knee_as_table: RwSignal<bool>,
     /// Lengths that the last change cut, until they have been told.
     shortened: RwSignal<Vec<Notice>>,
+    /// The part of the page that comes when it is needed.
+    pub(crate) late: LatePart,
     client: StoredValue<Option<Client>, LocalStorage>,
     asked: StoredValue<LastAsked>,
     /// When the proof was asked for.
@@ -184,6 +189,7 @@ impl State {
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
             shortened: RwSignal::new(Vec::new()),
+            late: LatePart::new(),
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
             proof_began_ms: StoredValue::new(0.0),
@@ -238,6 +244,7 @@ impl State {
                 }
             },
         );
+        on_change(move || self.late.stage.track(), move || self.hear_of_late_part());
         on_change(
             move || self.dragging.track(),
             move || {
@@ -264,13 +271,34 @@ impl State {
             // The scenario itself says why it has no answer.
             self.with_client(Client::cancel);
             self.activity.set(Activity::Idle);
+            self.late.expect();
             return;
         };
+        if asked.question.rules.are_seldom() {
+            self.late.want();
+        }
         // A worker that is being replaced keeps its notice; it finds the question when it is ready.
         if !matches!(self.activity.get_untracked(), Activity::Stopped { .. }) {
             self.activity.set(Activity::Running(0, 0));
         }
         self.with_client(|client| client.ask(asked));
+    }
+
+    /// The worker needs the late part, too; whoever waits for it in vain is told.
+    fn hear_of_late_part(self) {
+        match self.late.stage.get_untracked() {
+            Stage::Here => {
+                let module = self.late.module.with_value(Clone::clone);
+                self.with_client(|client| client.take_late_part(module));
+            }
+            Stage::Failed => {
+                let waits = self.question(false).is_some_and(|q| q.question.rules.are_seldom());
+                if waits {
+                    self.activity.set(Activity::NotLoaded);
+                }
+            }
+            Stage::Absent | Stage::Loading => {}
+        }
     }
 
     /// What to ask the worker; none if the scenario does not resolve to numbers.
@@ -320,8 +348,12 @@ impl State {
         }
     }
 
-    /// A fresh worker after the last one died twice.
+    /// A fresh worker after the last one died twice; once more what did not load.
     pub(crate) fn start_again(self) {
+        if self.activity.get_untracked() == Activity::NotLoaded {
+            self.ask(false);
+            return;
+        }
         let asked = self.question(false);
         self.activity.set(if asked.is_some() { Activity::Running(0, 0) } else { Activity::Idle });
         self.with_client(|client| client.start_again(asked));
@@ -359,6 +391,7 @@ impl State {
         self.answered.set(Some(Arc::new(Answered { scenario, answer, complete, input_ms })));
         if complete && is_current {
             self.activity.set(Activity::Idle);
+            self.late.expect();
         }
     }
 

@@ -8,6 +8,7 @@ use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_ti
 use planner::{PlanAnswer, ProofAnswer};
 use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
 use scenario::Scenario;
+use sim_worker::late;
 use wasm_bindgen::{
     JsCast, JsValue,
     prelude::{Closure, wasm_bindgen},
@@ -71,11 +72,25 @@ struct Inner {
     waiting: Option<Asked>,
     /// Generation and seed of the proof under way; a fresh worker is asked for it again.
     proof: Option<(u64, u64)>,
+    /// The late part of the module, compiled, once it is there.
+    late: Option<JsValue>,
     last_sign_ms: f64,
     last_look_ms: f64,
     deaths_ms: Vec<f64>,
     halted: bool,
     watchdog: Option<IntervalHandle>,
+}
+
+impl Inner {
+    /// Whether the worker has what this question needs.
+    fn can_answer(&self, asked: &Asked) -> bool {
+        !asked.question.rules.are_seldom() || self.is_whole()
+    }
+
+    /// Whether the worker has the late part, or will have it before whatever is asked now.
+    fn is_whole(&self) -> bool {
+        self.late.is_some() || !late::is_apart()
+    }
 }
 
 /// A worker with its listeners.
@@ -114,12 +129,30 @@ impl Client {
         let waits = {
             let inner = self.inner.borrow();
             let behind = inner.flight.as_ref().is_some_and(|(_, flying)| flying.quick);
-            !inner.ready || (asked.quick && behind)
+            !inner.ready || !inner.can_answer(&asked) || (asked.quick && behind)
         };
         if waits {
             self.inner.borrow_mut().waiting = Some(asked);
         } else {
             self.send(asked);
+        }
+    }
+
+    /// Takes the late part of the module, with which every question can be answered. It reaches a
+    /// worker before whatever needs it.
+    pub(crate) fn take_late_part(&self, module: JsValue) {
+        let waiting = {
+            let mut inner = self.inner.borrow_mut();
+            inner.late = Some(module);
+            if !inner.ready {
+                return;
+            }
+            inner.waiting.take()
+        };
+        self.post_late_part();
+        self.post_proof();
+        if let Some(asked) = waiting {
+            self.ask(asked);
         }
     }
 
@@ -137,14 +170,22 @@ impl Client {
 
     /// Asks for a proof, beside whatever else is asked; a newer one replaces it.
     pub(crate) fn prove(&self, seed: u64) {
-        let (generation, ready) = {
+        {
             let mut inner = self.inner.borrow_mut();
             inner.generation += 1;
             inner.last_sign_ms = now_ms();
             inner.proof = Some((inner.generation, seed));
-            (inner.generation, inner.ready)
+        }
+        self.post_proof();
+    }
+
+    /// Asks for the proof, if there is one to ask for and the worker has what it needs.
+    fn post_proof(&self) {
+        let asked = {
+            let inner = self.inner.borrow();
+            inner.proof.filter(|_| inner.ready && inner.is_whole())
         };
-        if ready {
+        if let Some((generation, seed)) = asked {
             self.post(&ToWorker::Prove { generation, seed });
         }
     }
@@ -175,18 +216,27 @@ impl Client {
     }
 
     fn post(&self, message: &ToWorker) {
-        let outcome = match protocol::encode(message) {
-            Ok(bytes) => {
-                let inner = self.inner.borrow();
-                let Some(link) = &inner.link else { return };
-                link.worker
-                    .post_message(&Uint8Array::from(&bytes[..]))
-                    .map_err(|_| "the browser could not pass a message".to_owned())
-            }
-            Err(error) => Err(error.to_string()),
+        match protocol::encode(message) {
+            Ok(bytes) => self.pass(&Uint8Array::from(&bytes[..])),
+            Err(error) => self.die(error.to_string()),
+        }
+    }
+
+    fn post_late_part(&self) {
+        let late = self.inner.borrow().late.clone();
+        if let Some(module) = late {
+            self.pass(&module);
+        }
+    }
+
+    fn pass(&self, message: &JsValue) {
+        let passed = {
+            let inner = self.inner.borrow();
+            let Some(link) = &inner.link else { return };
+            link.worker.post_message(message).is_ok()
         };
-        if let Err(message) = outcome {
-            self.die(message);
+        if !passed {
+            self.die("the browser could not pass a message".to_owned());
         }
     }
 
@@ -287,7 +337,7 @@ impl Client {
             inner.waiting.take()
         };
         if let Some(asked) = next {
-            self.send(asked);
+            self.ask(asked);
         }
     }
 
@@ -301,19 +351,18 @@ impl Client {
             self.die(message);
             return;
         }
-        let (next, proof, revived) = {
+        let (next, revived) = {
             let mut inner = self.inner.borrow_mut();
             inner.ready = true;
-            (inner.waiting.take(), inner.proof, !inner.deaths_ms.is_empty())
+            (inner.waiting.take(), !inner.deaths_ms.is_empty())
         };
-        if let Some((generation, seed)) = proof {
-            self.post(&ToWorker::Prove { generation, seed });
-        }
+        self.post_late_part();
+        self.post_proof();
         if revived {
             (self.tell)(News::Revived);
         }
         if let Some(asked) = next {
-            self.send(asked);
+            self.ask(asked);
         }
     }
 
@@ -368,9 +417,13 @@ impl Client {
 
 #[wasm_bindgen]
 extern "C" {
-    /// Where the script lies that this module came with.
     #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
     static SCRIPT: String;
+}
+
+/// Where the script lies that this module came with.
+pub(crate) fn script() -> String {
+    SCRIPT.with(String::clone)
 }
 
 /// What the worker is made of: this very module, compiled, and the script to it.
@@ -380,7 +433,7 @@ fn own_module() -> JsValue {
         // A fresh object takes every property.
         let _ = js_sys::Reflect::set(&parts, &JsValue::from_str(name), value);
     };
-    put("script", &JsValue::from_str(&SCRIPT.with(String::clone)));
+    put("script", &JsValue::from_str(&script()));
     put("module", &wasm_bindgen::module());
     parts.into()
 }

@@ -4,6 +4,8 @@
 //! compiled once. Between two slices of work it yields through a message channel: a timer would wait for
 //! 4 ms each time, a microtask would never let the page's messages in.
 
+pub mod late;
+mod proof_task;
 mod session;
 
 use std::{
@@ -38,7 +40,15 @@ impl Loop {
 
     /// A message of the page.
     fn on_message(&self, event: &MessageEvent) {
-        let bytes = Uint8Array::new(&event.data()).to_vec();
+        let data = event.data();
+        if let Some(outcome) = late::take_in(&data) {
+            if let Err(error) = outcome {
+                let message = format!("the late part does not fit: {error:?}");
+                self.post(&FromWorker::Panicked { message });
+            }
+            return;
+        }
+        let bytes = Uint8Array::new(&data).to_vec();
         let mut session = self.session.borrow_mut();
         match protocol::decode::<ToWorker>(&bytes) {
             Ok(message) => session.receive(message),

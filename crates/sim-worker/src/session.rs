@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 
-use planner::{Job, Plan, Proof, ProofJob};
+use planner::{Job, Plan};
 use protocol::{FromWorker, ToWorker};
 use sim_core::{Progress, Run, Simulation};
+
+use crate::proof_task::{self, Proving};
 
 /// How long one slice may take, in milliseconds. A cancel waits for at most about this long.
 const SLICE_MS: f64 = 8.0;
@@ -23,15 +25,7 @@ const PROGRESS_MS: f64 = 80.0;
 pub(crate) struct Session {
     task: Option<Task>,
     /// Goes on whenever there is no plan to work on.
-    proof: Option<ProofTask>,
-}
-
-/// A proof in progress.
-struct ProofTask {
-    generation: u64,
-    proof: Proof,
-    jobs: VecDeque<ProofJob>,
-    findings: Vec<planner::Finding>,
+    proof: Option<(u64, Box<dyn Proving>)>,
 }
 
 /// A question in progress.
@@ -55,18 +49,13 @@ impl Session {
                 self.task = Some(Task::new(generation, plan(&question.resolved())));
             }
             ToWorker::Prove { generation, seed } => {
-                self.proof = Some(ProofTask {
-                    generation,
-                    proof: Proof::new(seed),
-                    jobs: VecDeque::new(),
-                    findings: Vec::new(),
-                });
+                self.proof = Some((generation, proof_task::begin(generation, seed)));
             }
             ToWorker::Cancel { generation } => {
                 if self.task.as_ref().is_some_and(|task| task.generation == generation) {
                     self.task = None;
                 }
-                if self.proof.as_ref().is_some_and(|proof| proof.generation == generation) {
+                if self.proof.as_ref().is_some_and(|(proof, _)| *proof == generation) {
                     self.proof = None;
                 }
             }
@@ -104,10 +93,10 @@ impl Session {
 
     /// A slice of the proof: whole checks, so that a cancel may wait for one of them.
     fn prove(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let Some(task) = &mut self.proof else { return };
+        let Some((_, proof)) = &mut self.proof else { return };
         let mut done = false;
         while !done {
-            done = task.advance(post);
+            done = proof.advance(post);
             if is_over() {
                 break;
             }
@@ -115,22 +104,6 @@ impl Session {
         if done {
             self.proof = None;
         }
-    }
-}
-
-impl ProofTask {
-    /// One check, or the end of a round; true once all checks are made.
-    fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
-        if let Some(job) = self.jobs.pop_front() {
-            self.findings.push(job.run());
-            return false;
-        }
-        self.proof.accept(std::mem::take(&mut self.findings));
-        self.jobs = self.proof.next_jobs().into();
-        let complete = self.jobs.is_empty();
-        let answer = Box::new(self.proof.answer().clone());
-        post(FromWorker::Proof { generation: self.generation, answer });
-        complete
     }
 }
 

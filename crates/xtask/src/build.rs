@@ -85,6 +85,8 @@ fn trunk(workspace: &Workspace, staging: &Path, build_id: &str) -> Result<()> {
 /// The same build, to the byte, whatever folders it is made in.
 fn compiler_flags(workspace: &Workspace) -> Result<String> {
     let mut flags = setup::remap_folders()?;
+    // By what the linker knows the module is cut in two.
+    flags.push("-Clink-arg=--emit-relocs".to_owned());
     flags.push(format!("--remap-path-prefix={}=/headroom", workspace.root().display()));
     Ok(flags.join("\u{1f}"))
 }

@@ -1,9 +1,11 @@
-//! The page's module and its worker's first lines: made small, and named after their content.
+//! The page's module and its worker's first lines: cut in two, made small, and named after their
+//! content.
 //!
 //! A browser that still had an old file in its cache would run it under a new page. Trunk names the
 //! module after what it made; what we make of that has to have a name of its own.
 
 use crate::hash::{integrity, sha256_hex};
+use crate::late;
 use crate::shrink::{minify, shrink};
 use crate::workspace::{Workspace, entries, read, rename, write};
 use anyhow::{Context, Result, bail};
@@ -13,16 +15,36 @@ use std::path::Path;
 const HASH_LENGTH: usize = 16;
 const SCRIPT_ENDING: &str = ".js";
 const WASM_ENDING: &str = "_bg.wasm";
+/// What the late part is called, after the name that it shares with the first.
+pub(crate) const LATE_ENDING: &str = "_late.wasm";
+const ENDINGS: [&str; 3] = [WASM_ENDING, LATE_ENDING, SCRIPT_ENDING];
 const WORKER: &str = "worker.js";
 
-/// Shrinks and renames the module in the built site. Returns the page with the new name in it.
+/// Where Cargo leaves the module, as linked.
+const LINKED: [&str; 3] = ["wasm32-unknown-unknown", "wasm-release", "web.wasm"];
+
+/// Cuts, shrinks and renames the module in the built site. Returns the page with the new name in it.
 pub(crate) fn finish(workspace: &Workspace, site: &Path, page: &str) -> Result<String> {
     let old = module_name(site)?;
     let wasm = site.join(format!("{old}{WASM_ENDING}"));
+    let late = site.join(format!("{old}{LATE_ENDING}"));
     let script = site.join(format!("{old}{SCRIPT_ENDING}"));
-    let page = vouched(page, &wasm, || shrink(workspace, &wasm))?;
+    let page = vouched(page, &wasm, || {
+        cut(workspace, &wasm, &late)?;
+        shrink(workspace, &late)?;
+        shrink(workspace, &wasm)
+    })?;
     let page = vouched(&page, &script, || minify(workspace, &script))?;
     rename_module(site, &old, &page)
+}
+
+/// Leaves the first part of a module in its place and puts the late one beside it.
+fn cut(workspace: &Workspace, wasm: &Path, late: &Path) -> Result<()> {
+    let linked = LINKED.iter().fold(workspace.target().to_path_buf(), |path, part| path.join(part));
+    let halves = late::split(&read_bytes(&linked)?, &read_bytes(wasm)?)
+        .with_context(|| format!("{} could not be cut in two", wasm.display()))?;
+    write(wasm, halves.first)?;
+    write(late, halves.late)
 }
 
 /// What the module's two files are called, but for their endings.
@@ -40,27 +62,26 @@ fn module_name(site: &Path) -> Result<String> {
 
 /// Changes a file, and the digest by which the page knows it: a browser drops a file that has another.
 fn vouched(page: &str, file: &Path, change: impl FnOnce() -> Result<()>) -> Result<String> {
-    let digest = || -> Result<String> {
-        let content = std::fs::read(file);
-        let content = content.with_context(|| format!("{} could not be read", file.display()))?;
-        Ok(integrity(&content))
-    };
+    let digest = || Ok::<_, anyhow::Error>(integrity(&read_bytes(file)?));
     let before = digest()?;
     change()?;
     Ok(page.replace(&before, &digest()?))
 }
 
-/// One hash for script and module: they only ever work together.
+fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{} could not be read", path.display()))
+}
+
+/// One hash for script and both parts of the module: they only ever work together.
 fn rename_module(site: &Path, old: &str, page: &str) -> Result<String> {
     let path = |name: &str, ending: &str| site.join(format!("{name}{ending}"));
-    let wasm = std::fs::read(path(old, WASM_ENDING)).context("the module could not be read")?;
-    let script = read(&path(old, SCRIPT_ENDING))?;
-    let new = hashed("headroom", &[wasm.as_slice(), script.as_bytes()].concat());
+    let contents = ENDINGS.iter().map(|ending| read_bytes(&path(old, ending)));
+    let new = hashed("headroom", &contents.collect::<Result<Vec<_>>>()?.concat());
     let renamed = page.replace(old, &new);
     if renamed == page {
         bail!("index.html does not load {old}{SCRIPT_ENDING}");
     }
-    for ending in [SCRIPT_ENDING, WASM_ENDING] {
+    for ending in ENDINGS {
         rename(&path(old, ending), &path(&new, ending))?;
     }
     Ok(renamed)
@@ -110,7 +131,12 @@ mod tests {
         put("web-1.js", "s");
         assert_eq!(module_name(&site).expect("both are there"), "web-1");
         assert!(rename_module(&site, "web-1", "<p>no script</p>").is_err());
-        let page = rename_module(&site, "web-1", "web-1.js web-1_bg.wasm").expect("a page");
+        let page = "web-1.js web-1_bg.wasm";
+        assert!(rename_module(&site, "web-1", page).is_err(), "the late part is missing");
+        put("web-1_late.wasm", "l");
+        let page = rename_module(&site, "web-1", page).expect("a page");
+        let script = page.split_once(' ').expect("two names").0;
+        assert!(site.join(script.replace(".js", "_late.wasm")).is_file());
         for name in page.split(' ') {
             assert!(site.join(name).is_file(), "{name}");
         }

@@ -10,14 +10,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use wasm_encoder::reencode::{self, Reencode};
-use wasm_encoder::{CodeSection, ExportSection, FunctionSection, Module};
-use wasmparser::{
-    CodeSectionReader, ExportSectionReader, FunctionSectionReader, Parser, Payload, TypeRef,
-};
-
-/// What the page exports and nobody calls: streams between Rust and JavaScript that come with
-/// Leptos, with all that hangs on them. The page has no streams.
-const UNUSED: [&str; 2] = ["intounderlying", "__wbg_intounderlying"];
+use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasmparser::{CodeSectionReader, FunctionSectionReader, Parser, Payload, TypeRef};
 
 /// What every browser understands that has module workers, and the compiler makes use of.
 const FEATURES: [&str; 6] = [
@@ -31,7 +25,6 @@ const FEATURES: [&str; 6] = [
 
 /// Shrinks a module in place.
 pub(crate) fn shrink(workspace: &Workspace, wasm: &Path) -> Result<()> {
-    write(wasm, without_unused(&read(wasm)?)?)?;
     optimise(workspace, wasm)?;
     let module = read(wasm)?;
     let bodies = bodies(&module)?;
@@ -61,29 +54,6 @@ fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
         "--strip-producers",
     ]);
     run_process(command.arg(wasm).arg("-o").arg(wasm))
-}
-
-/// The same module without the exports that nobody calls; `wasm-opt` then finds what they held.
-fn without_unused(module: &[u8]) -> Result<Vec<u8>> {
-    struct Without;
-    impl Reencode for Without {
-        type Error = std::convert::Infallible;
-
-        fn parse_export_section(
-            &mut self,
-            exports: &mut ExportSection,
-            section: ExportSectionReader<'_>,
-        ) -> Result<(), reencode::Error> {
-            for export in section {
-                let export = export?;
-                if !UNUSED.iter().any(|unused| export.name.starts_with(unused)) {
-                    self.parse_export(exports, export)?;
-                }
-            }
-            Ok(())
-        }
-    }
-    reencoded(&mut Without, module)
 }
 
 /// The same module with its own functions in another order: `order[place]` is who goes there.

@@ -60,6 +60,11 @@ pub(crate) const FEWER_RUNS: &str = "Use fewer runs";
 pub(crate) const COPY_DETAILS: &str = "Copy details";
 pub(crate) const RESTARTING: &str = "A fresh worker starts by itself after 0.4\u{202f}s.";
 pub(crate) const STOPPED_TWICE: &str = "Stopped twice in a minute, so it waits for you.";
+pub(crate) const NOT_LOADED: &str = "what simulates these rules could not be loaded";
+pub(crate) const NOT_LOADED_NOTE: &str = "Any change of a setting tries again, too.";
+pub(crate) const VIEW_NOT_LOADED: &str = "This view could not be loaded.";
+pub(crate) const LOADING: &str = "Loading…";
+pub(crate) const TRY_AGAIN: &str = "Try again";
 pub(crate) const SMALLEST_CHANGES: &str = "Smallest changes that work";
 pub(crate) const APPLY: &str = "Apply";
 

@@ -29,6 +29,7 @@ mod jump;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod rules;
+mod seldom;
 mod simulation;
 mod slots;
 pub mod vllm;

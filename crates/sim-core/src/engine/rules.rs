@@ -5,21 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::{
     measure::Run,
     setup::{EngineSpec, Setup, SetupError},
-    workload::{RequestClass, RequestSource, Requests, SharedPrefix},
+    workload::Requests,
 };
 
 use super::{
-    BatchRule, BatchSetup, Keep, Progress, ServiceNoise,
+    Keep, Progress, ServiceNoise,
     inbox::OpenLoop,
-    simulate_batches,
+    seldom::{self, Seldom},
     simulation::ReferenceSimulation,
-    vllm::{
-        Content, MOST_BLOCKS, Policy, Standing, Standings, Version, VllmSetup, VllmSimulation,
-        VllmSpec,
-    },
+    vllm::{MOST_BLOCKS, Policy, Version},
 };
 #[cfg(any(test, feature = "oracle"))]
-use super::{batches_by_oracle, reference_by_oracle, vllm::simulate_vllm_by_oracle};
+use super::{
+    batches_by_oracle, reference_by_oracle,
+    seldom::{batch_setup, vllm_setup},
+    vllm::simulate_vllm_by_oracle,
+};
 
 /// How an engine forms its steps. Its limits (token budget, sequences, KV cache) stand in
 /// [`EngineSpec`](crate::EngineSpec) and hold under all rules.
@@ -98,33 +99,6 @@ impl VllmRules {
             requirement,
         })
     }
-
-    /// The full settings under the limits of `setup`.
-    fn spec(self, setup: &Setup) -> VllmSpec {
-        let engine = &setup.engine;
-        let num_blocks = engine.kv_capacity_tokens / BLOCK_SIZE + 1;
-        VllmSpec {
-            max_num_seqs: engine.max_num_seqs,
-            max_num_batched_tokens: engine.max_num_batched_tokens,
-            policy: self.policy,
-            prefix_caching: self.prefix_caching,
-            long_prefill_token_threshold: self.long_prefill_token_threshold,
-            watermark: self.watermark,
-            steps_in_flight: if self.asynchronous { 2 } else { 1 },
-            ..VllmSpec::of_version(self.version, num_blocks, setup.largest_request_tokens() + 1)
-        }
-    }
-}
-
-fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
-    VllmSetup {
-        workload: setup.workload.clone(),
-        vllm: rules.spec(setup),
-        standings: standings(setup),
-        step_time: setup.step_time,
-        slo: setup.slo,
-        seed: setup.seed,
-    }
 }
 
 impl Rules {
@@ -135,31 +109,11 @@ impl Rules {
             Self::Reference | Self::WholeBatches { .. } => Ok(()),
         }
     }
-}
 
-/// Only the classes of a mix differ in importance and in what their prompts share.
-fn standings(setup: &Setup) -> Standings {
-    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
-        return Standings::Same;
-    };
-    let standing = |class: &RequestClass| Standing {
-        priority: i64::from(class.priority),
-        content: match class.shared_prefix {
-            Some(SharedPrefix { group, tokens }) => Content::SharedPrefix { group, tokens },
-            None => Content::Unique,
-        },
-    };
-    Standings::OfClass(mix.classes.iter().map(standing).collect())
-}
-
-fn batch_setup(setup: &Setup, max_delay_s: f64, noise: &ServiceNoise) -> BatchSetup {
-    BatchSetup {
-        workload: setup.workload.clone(),
-        rule: BatchRule { max_batch: setup.engine.max_num_seqs, max_delay_s },
-        step_time: setup.step_time,
-        noise: noise.clone(),
-        slo: setup.slo,
-        seed: setup.seed,
+    /// Whether few ask for these rules: a page need not have their engines before somebody does.
+    #[must_use]
+    pub const fn are_seldom(&self) -> bool {
+        !matches!(self, Self::Reference)
     }
 }
 
@@ -193,17 +147,13 @@ pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> 
 }
 
 /// One engine under one workload, advanced piece by piece.
-#[derive(Clone, Debug)]
 pub struct Simulation {
     state: State,
 }
 
-#[derive(Clone, Debug)]
 enum State {
     Reference(Box<ReferenceSimulation<OpenLoop>>),
-    Vllm(Box<VllmSimulation>),
-    /// Rules whose engines run in one piece have run already.
-    Ended(Box<Run>),
+    Seldom(Box<dyn Seldom>),
 }
 
 impl Simulation {
@@ -213,19 +163,12 @@ impl Simulation {
     /// The set-up holds a number outside its domain.
     pub fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
-        let ended = |run| State::Ended(Box::new(run));
-        let state = match &setup.rules {
-            Rules::Reference => {
-                let total = Requests::new(&setup.workload, setup.seed).total();
-                let open = |recorder: &mut _| OpenLoop::new(setup, recorder);
-                State::Reference(Box::new(ReferenceSimulation::new(setup, keep, total, open)))
-            }
-            Rules::VllmV1(rules) => {
-                State::Vllm(Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?))
-            }
-            Rules::WholeBatches { max_delay_s, noise } => {
-                ended(simulate_batches(&batch_setup(setup, *max_delay_s, noise), keep)?)
-            }
+        let state = if setup.rules.are_seldom() {
+            State::Seldom(seldom::start(setup, keep)?)
+        } else {
+            let total = Requests::new(&setup.workload, setup.seed).total();
+            let open = |recorder: &mut _| OpenLoop::new(setup, recorder);
+            State::Reference(Box::new(ReferenceSimulation::new(setup, keep, total, open)))
         };
         Ok(Self { state })
     }
@@ -234,8 +177,7 @@ impl Simulation {
     pub fn advance(&mut self, most: u64) -> Progress {
         match &mut self.state {
             State::Reference(simulation) => simulation.advance(most),
-            State::Vllm(simulation) => simulation.advance(most),
-            State::Ended(_) => Progress::Done,
+            State::Seldom(simulation) => simulation.advance(most),
         }
     }
 
@@ -244,8 +186,7 @@ impl Simulation {
     pub fn finish(self) -> Run {
         match self.state {
             State::Reference(simulation) => simulation.finish().0,
-            State::Vllm(simulation) => simulation.finish().run,
-            State::Ended(run) => *run,
+            State::Seldom(simulation) => simulation.finish(),
         }
     }
 }

@@ -15,6 +15,9 @@ use crate::{
 };
 
 /// The main column. The proof begins when it is first looked at.
+///
+/// The only way to what is in here, and never inlined: the page loads it when somebody comes.
+#[inline(never)]
 pub(crate) fn know(state: State) -> Nodes {
     if state.proved.with_untracked(Option::is_none) {
         state.prove();

@@ -30,6 +30,7 @@ pub(crate) fn announcer() -> El {
         let text = match state.activity.get() {
             Activity::Running(..) => None,
             Activity::Stopped { message, .. } => Some(strings::stopped_because(&message)),
+            Activity::NotLoaded => Some(strings::stopped_because(strings::NOT_LOADED)),
             _ => Some(announcement(state, &card.get())),
         };
         match text {

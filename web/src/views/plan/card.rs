@@ -96,7 +96,7 @@ pub(crate) enum Right {
     /// Changes that work, no more than [`MOST_CHANGES`].
     Remedies(Vec<Remedy>),
     /// What to do about a worker that died; `waits` if nothing happens by itself.
-    Restart { message: String, waits: bool },
+    Restart { message: String, note: &'static str },
 }
 
 /// One fact: a label, and two values with a line each.
@@ -146,8 +146,15 @@ pub(crate) fn change_name(change: &Remedy) -> String {
 
 /// The card for what is known now.
 pub(crate) fn card(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
-    if let Activity::Stopped { message, waits } = now {
-        return stopped(resolution, answered, message, *waits);
+    match now {
+        Activity::Stopped { message, waits } => {
+            let note = if *waits { strings::STOPPED_TWICE } else { strings::RESTARTING };
+            return stopped(resolution, answered, message, note);
+        }
+        Activity::NotLoaded => {
+            return stopped(resolution, answered, strings::NOT_LOADED, strings::NOT_LOADED_NOTE);
+        }
+        _ => {}
     }
     if let Err(error) = resolution.outcome.as_ref() {
         return refused(&resolution.scenario, error);
@@ -245,7 +252,7 @@ fn stopped(
     resolution: &Resolution,
     answered: Option<&Answered>,
     message: &str,
-    waits: bool,
+    note: &'static str,
 ) -> Card {
     let mut card = match answered {
         Some(answered) => of_answer(answered, &Activity::Idle),
@@ -260,7 +267,7 @@ fn stopped(
     card.pill = pill("bad", Icon::Cross, strings::STOPPED);
     card.beneath =
         Beneath::Paragraph { text: strings::stopped_because(message), run_longer: false };
-    card.right = Right::Restart { message: message.to_owned(), waits };
+    card.right = Right::Restart { message: message.to_owned(), note };
     card
 }
 

@@ -111,7 +111,12 @@ fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
 }
 
 fn restart(state: State, card: Memo<Card>) -> El {
-    let waits = move || card.with(|card| matches!(card.right, Right::Restart { waits: true, .. }));
+    let note = move || {
+        card.with(|card| match card.right {
+            Right::Restart { note, .. } => note,
+            _ => "",
+        })
+    };
     let copy = move |_| {
         let message = card.with_untracked(|card| match &card.right {
             Right::Restart { message, .. } => message.clone(),
@@ -135,8 +140,6 @@ fn restart(state: State, card: Memo<Card>) -> El {
             browser::catch_focus(ANSWER_ID);
         }),
         button("button", strings::COPY_DETAILS).on(ev::click, copy),
-        el("p")
-            .class("restart-note")
-            .text_of(move || if waits() { strings::STOPPED_TWICE } else { strings::RESTARTING }),
+        el("p").class("restart-note").text_of(note),
     ])
 }

@@ -1,0 +1,121 @@
+//! The engines of rules that few ask for, behind one door.
+//!
+//! A page loads what [`start`] leads to only when somebody asks for it. So nobody else may lead there:
+//! engines come back as trait objects, of which the compiler is not told what they are, and [`start`]
+//! must stay a function of its own.
+
+use std::hint::black_box;
+
+use crate::{
+    measure::Run,
+    setup::{Setup, SetupError},
+    workload::{RequestClass, RequestSource, SharedPrefix},
+};
+
+use super::{
+    BLOCK_SIZE, BatchRule, BatchSetup, Keep, Progress, Rules, ServiceNoise, VllmRules,
+    simulate_batches,
+    vllm::{Content, Standing, Standings, VllmSetup, VllmSimulation, VllmSpec},
+};
+
+/// An engine under one workload, advanced piece by piece.
+pub(super) trait Seldom {
+    /// Take up to `most` jumps.
+    fn advance(&mut self, most: u64) -> Progress;
+
+    /// The measures of what has ended so far.
+    fn finish(self: Box<Self>) -> Run;
+}
+
+/// Prepare a run by the rules of `setup`, which must be [seldom](Rules::are_seldom).
+///
+/// # Errors
+/// The set-up holds a number outside its domain.
+#[inline(never)]
+pub(super) fn start(setup: &Setup, keep: Keep) -> Result<Box<dyn Seldom>, SetupError> {
+    let engine: Box<dyn Seldom> = match &setup.rules {
+        Rules::VllmV1(rules) => Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?),
+        Rules::WholeBatches { max_delay_s, noise } => {
+            let batches = batch_setup(setup, *max_delay_s, noise);
+            Box::new(Ended(simulate_batches(&batches, keep)?))
+        }
+        Rules::Reference => Box::new(Ended(super::simulate(setup, keep)?)),
+    };
+    Ok(black_box(engine))
+}
+
+impl Seldom for VllmSimulation {
+    fn advance(&mut self, most: u64) -> Progress {
+        Self::advance(self, most)
+    }
+
+    fn finish(self: Box<Self>) -> Run {
+        Self::finish(*self).run
+    }
+}
+
+/// A run of rules whose engines run in one piece.
+struct Ended(Run);
+
+impl Seldom for Ended {
+    fn advance(&mut self, _: u64) -> Progress {
+        Progress::Done
+    }
+
+    fn finish(self: Box<Self>) -> Run {
+        self.0
+    }
+}
+
+pub(super) fn vllm_setup(setup: &Setup, rules: VllmRules) -> VllmSetup {
+    VllmSetup {
+        workload: setup.workload.clone(),
+        vllm: vllm_spec(rules, setup),
+        standings: standings(setup),
+        step_time: setup.step_time,
+        slo: setup.slo,
+        seed: setup.seed,
+    }
+}
+
+/// The full settings of a scheduler under the limits of `setup`.
+fn vllm_spec(rules: VllmRules, setup: &Setup) -> VllmSpec {
+    let engine = &setup.engine;
+    let num_blocks = engine.kv_capacity_tokens / BLOCK_SIZE + 1;
+    VllmSpec {
+        max_num_seqs: engine.max_num_seqs,
+        max_num_batched_tokens: engine.max_num_batched_tokens,
+        policy: rules.policy,
+        prefix_caching: rules.prefix_caching,
+        long_prefill_token_threshold: rules.long_prefill_token_threshold,
+        watermark: rules.watermark,
+        steps_in_flight: if rules.asynchronous { 2 } else { 1 },
+        ..VllmSpec::of_version(rules.version, num_blocks, setup.largest_request_tokens() + 1)
+    }
+}
+
+/// Only the classes of a mix differ in importance and in what their prompts share.
+fn standings(setup: &Setup) -> Standings {
+    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
+        return Standings::Same;
+    };
+    let standing = |class: &RequestClass| Standing {
+        priority: i64::from(class.priority),
+        content: match class.shared_prefix {
+            Some(SharedPrefix { group, tokens }) => Content::SharedPrefix { group, tokens },
+            None => Content::Unique,
+        },
+    };
+    Standings::OfClass(mix.classes.iter().map(standing).collect())
+}
+
+pub(super) fn batch_setup(setup: &Setup, max_delay_s: f64, noise: &ServiceNoise) -> BatchSetup {
+    BatchSetup {
+        workload: setup.workload.clone(),
+        rule: BatchRule { max_batch: setup.engine.max_num_seqs, max_delay_s },
+        step_time: setup.step_time,
+        noise: noise.clone(),
+        slo: setup.slo,
+        seed: setup.seed,
+    }
+}

@@ -1,0 +1,165 @@
+//! The late part of the page's module: fetched when somebody needs it, or once the page has nothing
+//! better to do.
+
+use std::{cell::Cell, rc::Rc, time::Duration};
+
+use js_sys::{Object, Promise, Reflect};
+use leptos::{ev, prelude::*};
+use sim_worker::late;
+use wasm_bindgen::{
+    JsCast, JsValue,
+    prelude::{Closure, wasm_bindgen},
+};
+
+use crate::{
+    dom::{El, Nodes, el},
+    strings,
+    worker_client::script,
+};
+
+/// Rest before an unasked attempt where the browser does not tell when it has time, in milliseconds.
+const REST_MS: u64 = 2_000;
+/// The endings of the two files, which otherwise are called alike.
+const SCRIPT_ENDING: &str = ".js";
+const LATE_ENDING: &str = "_late.wasm";
+
+/// Whether the late part is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Not there, and nobody has asked for it.
+    Absent,
+    /// On its way.
+    Loading,
+    /// There.
+    Here,
+    /// Somebody asked for it, and it did not come.
+    Failed,
+}
+
+/// The late part. Copies share it.
+#[derive(Clone, Copy)]
+pub(crate) struct LatePart {
+    /// Whether it is there.
+    pub(crate) stage: RwSignal<Stage>,
+    /// Its module, compiled, for workers.
+    pub(crate) module: StoredValue<JsValue, LocalStorage>,
+    /// Whether somebody waits for it.
+    wanted: StoredValue<bool>,
+}
+
+#[wasm_bindgen]
+extern "C" {
+    fn fetch(address: &str) -> Promise;
+
+    #[wasm_bindgen(js_namespace = WebAssembly)]
+    fn instantiate(bytes: &JsValue, imports: &Object) -> Promise;
+}
+
+impl LatePart {
+    /// None yet; a module that was not cut has all of it.
+    pub(crate) fn new() -> Self {
+        let stage = if late::is_apart() { Stage::Absent } else { Stage::Here };
+        Self {
+            stage: RwSignal::new(stage),
+            module: StoredValue::new_local(JsValue::UNDEFINED),
+            wanted: StoredValue::new(false),
+        }
+    }
+
+    /// Somebody needs it: fetches it unless it is there or on its way.
+    pub(crate) fn want(self) {
+        self.wanted.set_value(true);
+        self.load();
+    }
+
+    /// Fetches it when the browser has time, if nobody asked for it before. Nobody hears of it if
+    /// that fails.
+    pub(crate) fn expect(self) {
+        if self.stage.get_untracked() != Stage::Absent {
+            return;
+        }
+        let load = move || {
+            if self.stage.get_untracked() == Stage::Absent {
+                self.load();
+            }
+        };
+        let once = Rc::new(Cell::new(Some(load)));
+        let run = move || {
+            if let Some(load) = once.take() {
+                load();
+            }
+        };
+        if request_idle_callback_with_handle(run.clone()).is_err() {
+            set_timeout(run, Duration::from_millis(REST_MS));
+        }
+    }
+
+    fn load(self) {
+        if matches!(self.stage.get_untracked(), Stage::Loading | Stage::Here) {
+            return;
+        }
+        self.stage.set(Stage::Loading);
+        let script = script();
+        let name = script.strip_suffix(SCRIPT_ENDING).unwrap_or(&script);
+        self.follow(&fetch(&[name, LATE_ENDING].concat()), move |response| {
+            let bytes = Reflect::get(&response, &JsValue::from_str("arrayBuffer"))
+                .and_then(|read| read.unchecked_into::<js_sys::Function>().call0(&response));
+            let Ok(bytes) = bytes else { return self.fail() };
+            self.follow(bytes.unchecked_ref(), move |bytes| {
+                self.follow(&instantiate(&bytes, &late::imports()), move |both| {
+                    let module = Reflect::get(&both, &JsValue::from_str("module"));
+                    self.module.set_value(module.unwrap_or_default());
+                    self.stage.set(Stage::Here);
+                });
+            });
+        });
+    }
+
+    /// Goes on with what a promise brings.
+    fn follow(self, promise: &Promise, then: impl FnOnce(JsValue) + 'static) {
+        let failed = move |_: JsValue| self.fail();
+        let _ = Reflect::get(promise, &JsValue::from_str("then")).and_then(|method| {
+            method.unchecked_into::<js_sys::Function>().call2(
+                promise,
+                &Closure::once_into_js(then),
+                &Closure::once_into_js(failed),
+            )
+        });
+    }
+
+    fn fail(self) {
+        let wanted = self.wanted.get_value();
+        self.stage.set(if wanted { Stage::Failed } else { Stage::Absent });
+    }
+
+    /// What `build` makes, once the late part is there; until then, how far that is.
+    pub(crate) fn view(self, build: impl FnOnce() -> Nodes) -> Nodes {
+        match self.stage.get() {
+            Stage::Here => build(),
+            Stage::Failed => {
+                let retry = el("button")
+                    .attr("type", "button")
+                    .class("button")
+                    .on(ev::click, move |_| self.want())
+                    .text(strings::TRY_AGAIN);
+                card(strings::VIEW_NOT_LOADED, Some(retry))
+            }
+            Stage::Absent | Stage::Loading => {
+                self.want();
+                card(strings::LOADING, None)
+            }
+        }
+    }
+}
+
+/// Where the view will be.
+fn card(text: &str, action: Option<El>) -> Nodes {
+    let said = el("p").class("headline").attr("role", "status").text(text);
+    el("section")
+        .class("card know-card")
+        .attr("id", "answer")
+        .attr("tabindex", "-1")
+        .attr("aria-label", strings::ANSWER_LABEL)
+        .child([said.into(), Nodes::from(action)])
+        .into()
+}
