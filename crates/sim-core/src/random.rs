@@ -30,6 +30,8 @@ pub enum Purpose {
     Throttle,
     /// Times between an answer and the next request of the same user.
     Think,
+    /// What becomes of drafted tokens.
+    Acceptance,
 }
 
 impl Purpose {
@@ -45,6 +47,7 @@ impl Purpose {
             Self::RetryWait => 7,
             Self::Throttle => 8,
             Self::Think => 9,
+            Self::Acceptance => 10,
         }
     }
 }

@@ -68,6 +68,12 @@ pub enum SetupError {
     /// Only one engine has clients that react.
     #[error("clients that wait, give up or try again need rules=reference")]
     NoAttendedRules,
+    /// Only one set of rules decodes what another replica has prefilled.
+    #[error(
+        "prefill and decode pools need sched.rules=reference; or leave disagg.prefill and \
+         disagg.decode out"
+    )]
+    NoPooledRules,
     /// The trace holds no request.
     #[error("the trace holds no request; give at least one row")]
     EmptyTrace,

@@ -120,6 +120,9 @@ fn never_fits(setup: &Setup, input_tokens: u64, output_tokens: u64) -> bool {
         Rules::Reference => input_tokens + output_tokens > capacity_tokens,
         // The last token is sampled and never held; blocks are whole.
         Rules::VllmV1(_) => input_tokens.max(1) + output_tokens - 1 > capacity_tokens / 16 * 16,
+        Rules::Speculative(speculation) => {
+            input_tokens + output_tokens + speculation.tokens > capacity_tokens
+        }
         Rules::WholeBatches { .. } => false,
     }
 }

@@ -11,6 +11,10 @@
 //! step that admits it. KV memory is reserved for the final length at admission and freed at the
 //! end. A request whose final length exceeds the whole cache is turned away on arrival.
 //!
+//! With speculative decoding ([`Speculation`]) the same rules hold, but that a decode computes, and
+//! takes of the budget, the drafted tokens and one more, and yields some of them; so many more are
+//! reserved.
+//!
 //! Two implementations share nothing but the workload, the step-time formula and the recorder:
 //! [`Simulation`] takes O(1) per step and crosses many steps at once while nothing changes; the
 //! oracle (`simulate_by_oracle`, with the feature `oracle`) loops over every running request in
@@ -32,6 +36,8 @@ mod rules;
 mod seldom;
 mod simulation;
 mod slots;
+mod speculation;
+mod stepwise;
 pub mod vllm;
 mod waiting_line;
 
@@ -46,11 +52,15 @@ pub use simulation::Progress;
 pub use slots::{
     ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,
 };
+pub use speculation::Speculation;
+pub(crate) use stepwise::{Job, Stepwise};
 pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
 use crate::{measure::Precision, setup::EngineSpec, step_time::StepModel};
 #[cfg(any(test, feature = "oracle"))]
 use batch_oracle::batches_by_oracle;
+#[cfg(any(test, feature = "oracle"))]
+pub(crate) use oracle::jobs_by_oracle;
 #[cfg(any(test, feature = "oracle"))]
 use oracle::reference_by_oracle;
 
@@ -75,7 +85,7 @@ pub struct EngineBounds {
 }
 
 impl EngineBounds {
-    fn new(engine: &EngineSpec, model: &StepModel) -> Self {
+    pub(crate) fn new(engine: &EngineSpec, model: &StepModel) -> Self {
         Self {
             max_num_seqs: engine.max_num_seqs,
             kv_capacity_tokens: engine.kv_capacity_tokens,

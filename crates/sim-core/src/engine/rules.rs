@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    Keep, Progress, ServiceNoise,
+    Keep, Progress, ServiceNoise, Speculation,
     inbox::OpenLoop,
     seldom::{self, Seldom},
     simulation::ReferenceSimulation,
@@ -28,6 +28,8 @@ use super::{
 pub enum Rules {
     /// Continuous batching by the published reference rules; see [the engine](crate::engine).
     Reference,
+    /// The same with speculative decoding.
+    Speculative(Speculation),
     /// Continuous batching by vLLM's V1 scheduler; see [`vllm`](super::vllm).
     VllmV1(VllmRules),
     /// Batches that are formed whole and served whole, of at most as many requests as there are
@@ -106,6 +108,7 @@ impl Rules {
     pub(crate) fn check(&self, engine: &EngineSpec) -> Result<(), SetupError> {
         match self {
             Self::VllmV1(rules) => rules.check(engine),
+            Self::Speculative(speculation) => speculation.check(),
             Self::Reference | Self::WholeBatches { .. } => Ok(()),
         }
     }
@@ -136,7 +139,8 @@ pub fn simulate(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
 pub fn simulate_by_oracle(setup: &Setup, keep: Keep) -> Result<Run, SetupError> {
     setup.check()?;
     match &setup.rules {
-        Rules::Reference => reference_by_oracle(setup, keep),
+        Rules::Reference => reference_by_oracle(setup, Speculation::NONE, keep),
+        Rules::Speculative(speculation) => reference_by_oracle(setup, *speculation, keep),
         Rules::VllmV1(rules) => {
             simulate_vllm_by_oracle(&vllm_setup(setup, *rules), keep).map(|vllm| vllm.run)
         }

@@ -15,6 +15,7 @@ use crate::{
 use super::{
     BLOCK_SIZE, BatchRule, BatchSetup, Keep, Progress, Rules, ServiceNoise, VllmRules,
     simulate_batches,
+    stepwise::{Stepwise, jobs_of},
     vllm::{Content, Standing, Standings, VllmSetup, VllmSimulation, VllmSpec},
 };
 
@@ -38,6 +39,9 @@ pub(super) fn start(setup: &Setup, keep: Keep) -> Result<Box<dyn Seldom>, SetupE
         Rules::WholeBatches { max_delay_s, noise } => {
             let batches = batch_setup(setup, *max_delay_s, noise);
             Box::new(Ended(simulate_batches(&batches, keep)?))
+        }
+        Rules::Speculative(speculation) => {
+            Box::new(Stepwise::new(setup, *speculation, jobs_of(setup), keep))
         }
         Rules::Reference => Box::new(Ended(super::simulate(setup, keep)?)),
     };

@@ -226,6 +226,11 @@ impl Recorder {
         self.run.itl.record(gap_s);
     }
 
+    /// So many tokens came together with the one before them of the same request.
+    pub(crate) fn came_together(&mut self, tokens: u64) {
+        self.run.itl.record_run(&ValueRun { first: 0.0, slope: 0.0, count: 1, weight: tokens });
+    }
+
     /// A request got its last token.
     #[inline(always)]
     pub fn finished(&mut self, finished: &Finished) {
