@@ -263,7 +263,7 @@ impl<'a> World<'a> {
             }
             self.counts.forbidden += 1;
         }
-        self.recorder.unanswered(&self.wanted[index].request, how);
+        self.recorder.unanswered(&self.wanted[index].request, how, now_s);
         self.next_of_user(index, now_s);
     }
 
