@@ -72,7 +72,8 @@ impl Sweep {
         }
     }
 
-    /// The engine at each rate. A point counts as stable below the closed form's ceiling.
+    /// The engine at each rate. A point counts as stable below the closed form's ceiling, unless
+    /// more came than left in most of its runs.
     #[must_use]
     pub fn points(&self) -> Vec<LoadPoint> {
         let ceiling = fluid_of(&self.setup).ceiling_per_s();

@@ -15,8 +15,10 @@ const LEAST_SHORTFALL: f64 = 0.01;
 /// Part of all requests that must be waiting for a slot as the last one comes, before a run with too
 /// few windows for a test counts as overloaded all the same.
 const MOST_WAIT: f64 = 0.5;
-/// Fewest requests that this may be said of.
+/// Fewest requests that anything may be said of.
 const FEWEST_REQUESTS: u64 = 100;
+/// How many mean latencies requests must come for, before a run counts as more than its own start.
+const LATENCIES: f64 = 4.0;
 
 /// What a run was, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +45,7 @@ pub enum Reason {
     },
     /// The number in flight still rises or falls in the second half.
     StillChanging,
-    /// The run has fewer than 80 windows of time in which requests came.
+    /// Fewer than 100 requests came, or they came for less than four mean latencies.
     TooShort,
 }
 
@@ -87,6 +89,7 @@ impl Run {
         };
         match found.verdict {
             Verdict::Overloaded => piles_up,
+            Verdict::Stable if self.is_short() => TOO_SHORT,
             verdict @ Verdict::Transient => Judgement { verdict, reason: Reason::StillChanging },
             verdict @ Verdict::Stable => Judgement { verdict, reason: Reason::Settled },
         }
@@ -107,6 +110,9 @@ impl Run {
         if late.grows && late.growth >= LEAST_SHORTFALL * came as f64 {
             return piles_up;
         }
+        if self.is_short() {
+            return TOO_SHORT;
+        }
         Judgement { verdict: Verdict::Stable, reason: Reason::KeepsUp }
     }
 
@@ -117,9 +123,18 @@ impl Run {
         if self.offered >= FEWEST_REQUESTS && waiting >= MOST_WAIT * self.offered as f64 {
             return piles_up;
         }
-        Judgement { verdict: Verdict::Transient, reason: Reason::TooShort }
+        TOO_SHORT
+    }
+
+    fn is_short(&self) -> bool {
+        let windows = &self.windows;
+        let came_for_s = windows.width_s() * windows.arriving() as f64;
+        let latency_s = self.e2e.mean().unwrap_or(0.0);
+        self.offered < FEWEST_REQUESTS || came_for_s < LATENCIES * latency_s
     }
 }
+
+const TOO_SHORT: Judgement = Judgement { verdict: Verdict::Transient, reason: Reason::TooShort };
 
 /// Requests that came and that left in windows `from..to`; those turned away on arrival did both.
 fn late(windows: &Windows, from: usize, to: usize) -> (u64, u64) {

@@ -86,8 +86,10 @@ fn rates_above_the_ceiling_are_overloaded() {
 
 #[test]
 fn a_run_too_short_to_tell_says_so() {
-    let run = run(mixed(10.0, RateProfile::Constant), 40, 1);
-    assert_eq!(run.judgement().verdict, Verdict::Transient);
+    for (rate_per_s, requests) in [(10.0, 40), (18.0, 250)] {
+        let run = run(mixed(rate_per_s, RateProfile::Constant), requests, 1);
+        assert_eq!(run.judgement().verdict, Verdict::Transient);
+    }
 }
 
 /// Two days between a quarter of the load and all of it, scaled to minutes; and a ramp from idle to

@@ -123,14 +123,7 @@ impl Recorder {
         };
         let tenth = (total / 10).max(1);
         let nine_tenths = (total * 9 / 10).max(tenth);
-        Self {
-            run,
-            timeline: Timeline::new(),
-            precision,
-            tenth,
-            nine_tenths,
-            next_mark: tenth,
-        }
+        Self { run, timeline: Timeline::new(), precision, tenth, nine_tenths, next_mark: tenth }
     }
 
     /// Judge each request by the target of its own class, where the workload has classes, and look
@@ -144,6 +137,11 @@ impl Recorder {
             }
         }
         self
+    }
+
+    /// The workload's rate is not that at which requests come, as in a closed loop.
+    pub(crate) fn set_unpaced(&mut self) {
+        self.timeline.set_unpaced();
     }
 
     /// A request was sent.
@@ -262,15 +260,15 @@ impl Recorder {
         run.queue_wait.record(greater(0.0, finished.start_s - request.arrival_s));
         self.timeline.first_token(ttft_s);
         // What a class has measured becomes part of the run when the books are closed.
-        let (slo, ttft, tpot, e2e, mut own_met) =
-            match run.classes.get_mut(request.class as usize) {
-                Some(class) => {
-                    class.completed += 1;
-                    let ClassRun { slo, ttft, tpot, e2e, slo_met, .. } = class;
-                    (&*slo, ttft, tpot, e2e, Some(slo_met))
-                }
-                None => (&run.slo, &mut run.ttft, &mut run.tpot, &mut run.e2e, None),
-            };
+        let (slo, ttft, tpot, e2e, mut own_met) = match run.classes.get_mut(request.class as usize)
+        {
+            Some(class) => {
+                class.completed += 1;
+                let ClassRun { slo, ttft, tpot, e2e, slo_met, .. } = class;
+                (&*slo, ttft, tpot, e2e, Some(slo_met))
+            }
+            None => (&run.slo, &mut run.ttft, &mut run.tpot, &mut run.e2e, None),
+        };
         ttft.record(ttft_s);
         e2e.record(e2e_s);
         // The TPOT of a one-token output is undefined and meets its target.

@@ -88,8 +88,8 @@ impl ClassRun {
         if self.offered == 0 { 0.0 } else { self.slo_met as f64 / self.offered as f64 }
     }
 
-    /// Add the requests of another replica.
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Add the requests of another run.
+    pub fn add(&mut self, other: &Self) {
         self.offered += other.offered;
         self.completed += other.completed;
         self.slo_met += other.slo_met;

@@ -70,7 +70,7 @@ impl Timeline {
 
     /// Choose windows that suit a workload.
     pub(super) fn suit(&mut self, workload: &Workload) {
-        let mut span_s = None;
+        let (mut span_s, mut peak) = (None, 1.0);
         match workload.source.whole() {
             RequestSource::Replay { trace, speed } => {
                 // What a recording's rate was meant to be is not known.
@@ -83,10 +83,12 @@ impl Timeline {
             }
             RequestSource::Mixed(mix) => {
                 self.varies = mix.arrivals.profile != RateProfile::Constant;
+                // Windows can only become wider, so they begin as if the peak lasted.
+                peak = greater(1.0, mix.arrivals.profile.peak_factor());
             }
             _ => {}
         }
-        let at_rate_s = |rate_per_s: f64| from_count(workload.requests) / rate_per_s;
+        let at_rate_s = |rate_per_s: f64| from_count(workload.requests) / (peak * rate_per_s);
         if let Some(span_s) = span_s.or_else(|| workload.source.rate_per_s().map(at_rate_s)) {
             let span_s = lesser(greater(SPANS_S.0, span_s), SPANS_S.1);
             let fewest = from_count(MOST_MARKS as u64);
@@ -97,6 +99,12 @@ impl Timeline {
                 self.width_s *= 2.0;
             }
         }
+        self.look_ahead();
+    }
+
+    /// Begin with short windows, whatever the workload says of its rate.
+    pub(super) fn set_unpaced(&mut self) {
+        self.width_s = lesser(self.width_s, FIRST_WIDTH_S);
         self.look_ahead();
     }
 

@@ -131,13 +131,14 @@ impl Windows {
         self.origin_s + self.width_s * from_count(index as u64 + 1)
     }
 
+    /// Counters of arrivals as window `index` begins; after the last window, at its end.
     pub(super) fn came_before(&self, index: usize) -> Came {
-        index
-            .checked_sub(1)
-            .and_then(|last| self.came.get(last).copied())
-            .unwrap_or(Came { offered: 0, turned_away: 0, request_s: 0.0 })
+        const NOBODY: Came = Came { offered: 0, turned_away: 0, request_s: 0.0 };
+        let last = index.min(self.len()).checked_sub(1);
+        last.and_then(|last| self.came.get(last).copied()).unwrap_or(NOBODY)
     }
 
+    /// Counters of those who left as window `index` begins; after the last window, at its end.
     pub(super) fn left_before(&self, index: usize) -> Left {
         const NOBODY: Left = Left {
             completed: 0,
@@ -152,7 +153,8 @@ impl Windows {
             queue_wait_s: 0.0,
             request_s: 0.0,
         };
-        index.checked_sub(1).and_then(|last| self.left.get(last).copied()).unwrap_or(NOBODY)
+        let last = index.min(self.len()).checked_sub(1);
+        last.and_then(|last| self.left.get(last).copied()).unwrap_or(NOBODY)
     }
 
     /// How many requests are in flight as window `index` begins.
