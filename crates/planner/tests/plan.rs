@@ -212,3 +212,30 @@ fn the_ceiling_does_not_depend_on_the_length_of_the_runs() {
         assert!((ceiling.value - 24.17).abs() < 0.25, "{requests}: {ceiling:?}");
     }
 }
+
+/// A rate that the closed form of a sweep takes for one below the ceiling, but whose runs pile up.
+#[test]
+fn a_sweep_believes_its_runs() {
+    let mut scenario = Scenario::preset();
+    for (key, value) in [("sim.requests", "2000"), ("sim.replications", "3")] {
+        scenario.set(key, value).expect("a valid setting");
+    }
+    let resolved = scenario.resolve().expect("it resolves");
+    let mut sweep = planner::Sweep::new(&resolved, vec![5.0, 15.0, 30.0, 45.0]);
+    let runs: Vec<_> = sweep.next_jobs().iter().map(|job| job.run().expect("it runs")).collect();
+    for run in &runs[6..] {
+        assert_eq!(run.judgement().verdict, sim_core::measure::Verdict::Overloaded);
+    }
+    sweep.accept(&runs);
+    let stable: Vec<bool> = sweep.points().iter().map(|point| point.stable).collect();
+    assert_eq!(stable, [true, true, false, false]);
+    assert!(sweep.points()[..2].iter().all(|point| point.settled));
+}
+
+/// Requests that come for less than a few of their own latencies tell nothing of a steady state.
+#[test]
+fn short_runs_are_called_unsettled() {
+    let answer = plan(&[("sim.requests", "60"), ("sim.replications", "2")]);
+    let planned = answer.planned.expect("a planned load");
+    assert!(planned.stable && !planned.settled);
+}

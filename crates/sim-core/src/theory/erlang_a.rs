@@ -129,7 +129,7 @@ impl ErlangA {
         // I(a, k + 1) at x is x^a times the sum of Γ(a + j) / (Γ(a) j!) (1 − x)^j up to j = k. The
         // factor may be too small for a float where the sum is too large: both are scaled.
         let mut log_scale = -(serving_per_s + leaving_per_s) * wait_s;
-        if !(log_scale > -NEVER) {
+        if log_scale.is_nan() || log_scale < -NEVER {
             return 0.0;
         }
         let mut scale = libm::exp(log_scale);
