@@ -213,7 +213,7 @@ fn the_ceiling_does_not_depend_on_the_length_of_the_runs() {
     }
 }
 
-/// A rate that the closed form of a sweep takes for one below the ceiling, but whose runs pile up.
+/// Above the ceiling no run is called stable; well below, all are.
 #[test]
 fn a_sweep_believes_its_runs() {
     let mut scenario = Scenario::preset();
@@ -224,7 +224,7 @@ fn a_sweep_believes_its_runs() {
     let mut sweep = planner::Sweep::new(&resolved, vec![5.0, 15.0, 30.0, 45.0]);
     let runs: Vec<_> = sweep.next_jobs().iter().map(|job| job.run().expect("it runs")).collect();
     for run in &runs[6..] {
-        assert_eq!(run.judgement().verdict, sim_core::measure::Verdict::Overloaded);
+        assert_ne!(run.judgement().verdict, sim_core::measure::Verdict::Stable);
     }
     sweep.accept(&runs);
     let stable: Vec<bool> = sweep.points().iter().map(|point| point.stable).collect();

@@ -12,6 +12,9 @@ use super::{
 const FALSE_ALARMS: f64 = 0.01;
 /// Least part of the arrivals that must pile up before that counts as overload, as in [`stability`].
 const LEAST_SHORTFALL: f64 = 0.01;
+/// Part of the arrivals that may not pile up in a run called stable, be it chance or not. Departures
+/// in waves, as of equal answers, can hide for long that fewer leave than come.
+const MOST_SHORTFALL: f64 = 0.05;
 /// Part of all requests that must be waiting for a slot as the last one comes, before a run with too
 /// few windows for a test counts as overloaded all the same.
 const MOST_WAIT: f64 = 0.5;
@@ -90,6 +93,9 @@ impl Run {
         match found.verdict {
             Verdict::Overloaded => piles_up,
             Verdict::Stable if self.is_short() => TOO_SHORT,
+            Verdict::Stable if came as f64 - left as f64 > MOST_SHORTFALL * came as f64 => {
+                Judgement { verdict: Verdict::Transient, reason: Reason::StillChanging }
+            }
             verdict @ Verdict::Transient => Judgement { verdict, reason: Reason::StillChanging },
             verdict @ Verdict::Stable => Judgement { verdict, reason: Reason::Settled },
         }

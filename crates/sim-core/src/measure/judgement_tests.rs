@@ -84,9 +84,18 @@ fn rates_above_the_ceiling_are_overloaded() {
     }
 }
 
+/// A run too short to be sure of the overload is at least not called stable.
+#[test]
+fn a_short_run_above_the_ceiling_is_not_stable() {
+    let [stable, ..] = verdicts(30.0, &RateProfile::Constant, 2_000);
+    assert_eq!(stable, 0);
+    let [stable, ..] = verdicts(27.0, &RateProfile::Constant, 4_000);
+    assert_eq!(stable, 0);
+}
+
 #[test]
 fn a_run_too_short_to_tell_says_so() {
-    for (rate_per_s, requests) in [(10.0, 40), (18.0, 250)] {
+    for (rate_per_s, requests) in [(10.0, 40), (18.0, 120)] {
         let run = run(mixed(rate_per_s, RateProfile::Constant), requests, 1);
         assert_eq!(run.judgement().verdict, Verdict::Transient);
     }
