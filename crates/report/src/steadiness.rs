@@ -25,7 +25,6 @@ pub(crate) fn verdict(run: &Run) -> String {
 }
 
 /// That a percentile rests on few values; nothing where there are enough.
-#[must_use]
 pub(crate) fn sample_advice(requests: u64) -> Option<String> {
     let advice = PercentileAdvice::new(TAIL_PERCENT, requests).ok()?;
     (!advice.is_enough())

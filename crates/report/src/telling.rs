@@ -4,7 +4,7 @@ use planner::{Estimate, FleetSize, PlanAnswer, Verdict};
 use quantity::count;
 use scenario::{Remedy, Scenario};
 
-use crate::{names, steadiness, traffic, words};
+use crate::{names, traffic, words};
 
 /// Whether an answer can be acted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,6 @@ fn sized(
     sentences.extend(traffic::class_figures(answer));
     sentences.extend(traffic::few_bursts(answer, scenario, capacity.value));
     sentences.extend(unsettled(answer));
-    sentences.extend(sample_advice(answer));
     sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(ceiling.value)));
     sentences.push(words::effort(
         answer.replications,
@@ -208,7 +207,6 @@ pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
         traffic::class_figures(answer),
         answer.capacity_per_s.and_then(bursts),
         unsettled(answer),
-        sample_advice(answer),
     ];
     all.into_iter().flatten().collect()
 }
@@ -217,12 +215,6 @@ pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
 fn unsettled(answer: &PlanAnswer) -> Option<String> {
     let planned = answer.planned?;
     (planned.stable && !planned.settled).then(|| words::unsettled(answer.requests))
-}
-
-/// That all runs at a rate together are few for the percentiles that are told.
-fn sample_advice(answer: &PlanAnswer) -> Option<String> {
-    answer.planned.filter(|planned| planned.stable)?;
-    steadiness::sample_advice(answer.requests * u64::from(answer.replications))
 }
 
 fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
