@@ -105,12 +105,16 @@ impl Fingerprint {
             .into_iter()
             .flatten()
             {
-                [interval.value, interval.low, interval.high].map(|end| self.real(end));
+                for end in [interval.value, interval.low, interval.high] {
+                    self.real(end);
+                }
             }
         }
         for class in &run.classes {
             self.whole(class.slo_met);
-            [&class.ttft, &class.tpot, &class.e2e].map(|values| self.distribution(values));
+            for values in [&class.ttft, &class.tpot, &class.e2e] {
+                self.distribution(values);
+            }
         }
     }
 
