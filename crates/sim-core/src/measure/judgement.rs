@@ -12,9 +12,11 @@ use super::{
 const FALSE_ALARMS: f64 = 0.01;
 /// Least part of the arrivals that must pile up before that counts as overload, as in [`stability`].
 const LEAST_SHORTFALL: f64 = 0.01;
-/// Part of the arrivals that may not pile up in a run called stable, be it chance or not. Departures
+/// Most of the late arrivals that may pile up in a run called stable, be it chance or not: departures
 /// in waves, as of equal answers, can hide for long that fewer leave than come.
 const MOST_SHORTFALL: f64 = 0.05;
+/// Most of all requests that may wait for a slot as the last one comes, in a run called stable.
+const MOST_LEFT_WAITING: f64 = 0.02;
 /// Part of all requests that must be waiting for a slot as the last one comes, before a run with too
 /// few windows for a test counts as overloaded all the same.
 const MOST_WAIT: f64 = 0.5;
@@ -93,7 +95,7 @@ impl Run {
         match found.verdict {
             Verdict::Overloaded => piles_up,
             Verdict::Stable if self.is_short() => TOO_SHORT,
-            Verdict::Stable if came as f64 - left as f64 > MOST_SHORTFALL * came as f64 => {
+            Verdict::Stable if self.may_pile_up(came, left) => {
                 Judgement { verdict: Verdict::Transient, reason: Reason::StillChanging }
             }
             verdict @ Verdict::Transient => Judgement { verdict, reason: Reason::StillChanging },
@@ -130,6 +132,13 @@ impl Run {
             return piles_up;
         }
         TOO_SHORT
+    }
+
+    /// Whether more may come than leave, beyond proof or not.
+    fn may_pile_up(&self, came: u64, left: u64) -> bool {
+        let waiting = self.waiting_before(self.windows.arriving());
+        came as f64 - left as f64 > MOST_SHORTFALL * came as f64
+            || waiting > MOST_LEFT_WAITING * self.offered as f64
     }
 
     fn is_short(&self) -> bool {
