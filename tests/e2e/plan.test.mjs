@@ -136,7 +136,7 @@ test("a value out of range keeps the text, is clamped, and says so", async () =>
   const { context, page, complaints } = await open(browser);
   for (const [id, text, said, spoken] of [
     ["rate", "20000", "Most we simulate is 10,000 req/s. Using 10,000.", "10,000 requests per second"],
-    ["rate", "-5", "Least we simulate is 0.1 req/s. Using 0.1.", "0.1 requests per second"],
+    ["rate", "0.05", "Least we simulate is 0.1 req/s. Using 0.1.", "0.1 requests per second"],
     ["headroom", "250", "Most we simulate is 100 %. Using 100.", "100 percent"],
     ["tpot", "1e9", "Most we simulate is 60,000 ms. Using 60,000.", "60,000 milliseconds"],
     ["seqs", "1.5", "Max sequences is a whole number. Using 2.", "2 sequences"],

@@ -249,6 +249,18 @@ fn plan_of_mixed_traffic() -> u64 {
     )
 }
 
+/// What a run says of itself: its windows, its verdict, its intervals, its classes.
+fn steadiness() -> u64 {
+    let mut fingerprint = Fingerprint::default();
+    let steady = published_setup(15.0, 20_000);
+    for setup in [steady, three_classes(18.0, VllmRules::plain(Version::V0_33))] {
+        if let Ok(run) = simulate(&setup, Keep::default()) {
+            fingerprint.steadiness(&run);
+        }
+    }
+    fingerprint.value()
+}
+
 /// Every truth on every policy, and the queues: what "How we know" shows on each target.
 fn proof() -> u64 {
     planner::prove_inline(1).fingerprint
@@ -275,5 +287,6 @@ pub fn cases() -> Vec<Case> {
         Case { name: "plan_of_the_preset", bits: plan_of_the_preset },
         Case { name: "plan_of_mixed_traffic", bits: plan_of_mixed_traffic },
         Case { name: "proof", bits: proof },
+        Case { name: "steadiness", bits: steadiness },
     ]
 }

@@ -80,6 +80,44 @@ impl Fingerprint {
         }
     }
 
+    /// Take in what a run says of itself: windows, warm-up, verdict, intervals, classes.
+    pub fn steadiness(&mut self, run: &Run) {
+        for window in run.windows.iter() {
+            for count in [window.arrivals, window.completed, window.unanswered, window.slo_met] {
+                self.whole(count);
+            }
+            self.real(window.end_s);
+            self.real(window.mean_in_flight);
+            for mean_s in [window.ttft_mean_s, window.tpot_mean_s, window.queue_wait_mean_s] {
+                self.real(mean_s.unwrap_or(f64::NAN));
+            }
+        }
+        self.whole(run.warm_up().map_or(u64::MAX, |warm_up| warm_up.drop as u64));
+        self.whole(run.judgement().verdict as u64);
+        if let Some(intervals) = run.intervals() {
+            for interval in [
+                intervals.ttft_mean_s,
+                intervals.ttft_p50_s,
+                intervals.ttft_p99_s,
+                intervals.slo_share,
+                intervals.throughput_per_s,
+            ]
+            .into_iter()
+            .flatten()
+            {
+                for end in [interval.value, interval.low, interval.high] {
+                    self.real(end);
+                }
+            }
+        }
+        for class in &run.classes {
+            self.whole(class.slo_met);
+            for values in [&class.ttft, &class.tpot, &class.e2e] {
+                self.distribution(values);
+            }
+        }
+    }
+
     fn distribution(&mut self, values: &Distribution) {
         self.whole(values.count());
         self.real(values.mean().unwrap_or(f64::NAN));

@@ -273,6 +273,9 @@ pub(crate) struct SimulateArgs {
     /// Print one CSV row per request.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Print the run over time, one CSV row per window; with --json among the rest.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) windows: bool,
 }
 
 #[derive(Args, Debug)]

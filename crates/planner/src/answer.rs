@@ -21,9 +21,11 @@ pub struct Estimate {
 pub struct LoadPoint {
     /// Offered request rate on one replica.
     pub rate_per_s: f64,
-    /// False at or above the highest rate that the engine can finish: latencies there only tell how
-    /// long one watched, and are not shown.
+    /// False at or above the highest rate that the engine can finish, and where more came than left
+    /// in most runs: latencies there only tell how long one watched, and are not shown.
     pub stable: bool,
+    /// False where most runs were still settling as they ended, or too short to tell.
+    pub settled: bool,
     /// Median time to first token.
     pub ttft_p50_s: Estimate,
     /// 99th percentile of the time to first token.
@@ -60,6 +62,19 @@ pub struct LoadPoint {
     pub compute_bound_share: f64,
     /// Share of the time in which a step was running, 0 to 1.
     pub busy_share: f64,
+}
+
+/// One class of requests at one rate, over all replications.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassAtLoad {
+    /// Its name.
+    pub name: String,
+    /// Share of its requests that met its target, 0 to 1.
+    pub slo_share: f64,
+    /// 99th percentile of the time to first token, seconds; `None` where none finished.
+    pub ttft_p99_s: Option<f64>,
+    /// 99th percentile of the mean time per output token, seconds; `None` without such a value.
+    pub tpot_p99_s: Option<f64>,
 }
 
 /// GPUs for the asked rate.
@@ -137,6 +152,8 @@ pub struct PlanAnswer {
     pub knee: Vec<LoadPoint>,
     /// The engine at the planned load: `rate / with_headroom`.
     pub planned: Option<LoadPoint>,
+    /// Each class of requests there; none where the scenario names none.
+    pub classes: Vec<ClassAtLoad>,
     /// Requests of the largest size that the KV cache holds at once.
     pub requests_that_fit: u64,
     /// Replications behind every interval.

@@ -23,7 +23,7 @@ mod remedies;
 mod steady;
 mod sweep;
 
-pub use answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
+pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
 pub use plan::Plan;

@@ -1,8 +1,11 @@
 //! The engine at one rate, over replications.
 
-use sim_core::{Distribution, Run};
+use sim_core::{
+    Distribution, Run,
+    measure::{ClassRun, Verdict},
+};
 
-use crate::answer::{Estimate, LoadPoint};
+use crate::answer::{ClassAtLoad, Estimate, LoadPoint};
 
 /// One number per replication.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +68,12 @@ pub(crate) struct Load {
     compute_bound_share: Spread,
     busy_share: Spread,
     kv_peak_tokens: u64,
+    /// Runs that more came to than left.
+    overloaded: usize,
+    /// Runs that were still settling, or too short to tell.
+    unsettled: usize,
+    /// Each class over all runs, where asked for.
+    classes: Vec<ClassRun>,
 }
 
 impl Load {
@@ -86,6 +95,38 @@ impl Load {
         let busy_share = share(times.busy_s, run.duration_s());
         self.busy_share.0.push(sim_core::float::lesser(1.0, busy_share));
         self.kv_peak_tokens = self.kv_peak_tokens.max(run.peak_kv_tokens);
+        match run.judgement().verdict {
+            Verdict::Overloaded => self.overloaded += 1,
+            Verdict::Transient => self.unsettled += 1,
+            Verdict::Stable => {}
+        }
+    }
+
+    /// Add up each class of a run, too.
+    pub(crate) fn add_classes(&mut self, run: &Run) {
+        if self.classes.is_empty() {
+            self.classes.clone_from(&run.classes);
+            return;
+        }
+        for (all, class) in self.classes.iter_mut().zip(&run.classes) {
+            all.add(class);
+        }
+    }
+
+    /// Each class that was added up and has a name.
+    pub(crate) fn classes(&self, names: &[String]) -> Vec<ClassAtLoad> {
+        let told = |(class, name): (&ClassRun, &String)| ClassAtLoad {
+            name: name.clone(),
+            slo_share: class.slo_share(),
+            ttft_p99_s: class.ttft.percentile(99.0),
+            tpot_p99_s: class.tpot.percentile(99.0),
+        };
+        self.classes.iter().zip(names).map(told).collect()
+    }
+
+    /// Whether this is true of most runs: a verdict on one of them may be a false alarm.
+    const fn is_most(&self, runs: usize) -> bool {
+        2 * runs > self.replications()
     }
 
     /// How many runs were added.
@@ -118,7 +159,8 @@ impl Load {
     ) -> LoadPoint {
         LoadPoint {
             rate_per_s,
-            stable: rate_per_s < ceiling_per_s,
+            stable: rate_per_s < ceiling_per_s && !self.is_most(self.overloaded),
+            settled: !self.is_most(self.unsettled),
             ttft_p50_s: self.ttft.p50(),
             ttft_p99_s: self.ttft.p99(),
             tpot_p50_s: self.tpot.p50(),

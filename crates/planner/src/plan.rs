@@ -386,6 +386,7 @@ impl Plan {
         if asked.what == What::AtPlanned {
             at.planned_per_s = Some(asked.rate_per_s);
             at.planned.add(run);
+            at.planned.add_classes(run);
         } else {
             at.capacity_per_s = asked.rate_per_s;
             at.capacity.add(run);
@@ -533,6 +534,10 @@ impl Plan {
             ceiling_per_s: Some(ceiling),
             knee,
             planned,
+            classes: self
+                .at_answer
+                .as_ref()
+                .map_or_else(Vec::new, |at| at.planned.classes(&self.classes)),
             requests_that_fit: kv_capacity_tokens / self.setup.largest_request_tokens().max(1),
             replications: self.replications as u32,
             requests: self.setup.workload.requests,

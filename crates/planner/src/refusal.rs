@@ -30,6 +30,7 @@ impl PlanAnswer {
             ceiling_per_s: None,
             knee: Vec::new(),
             planned: None,
+            classes: Vec::new(),
             requests_that_fit: 0,
             replications: 0,
             requests: 0,

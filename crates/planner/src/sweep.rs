@@ -95,7 +95,8 @@ impl Sweep {
         }
     }
 
-    /// The engine at each rate. A point counts as stable below the ceiling.
+    /// The engine at each rate. A point counts as stable below the ceiling, unless more came than
+    /// left in most of its runs.
     #[must_use]
     pub fn points(&self) -> Vec<LoadPoint> {
         let ceiling = self.ceiling.estimate().value;

@@ -386,3 +386,30 @@ fn the_closed_form_of_whole_batches_is_near_their_simulation() {
         assert!(closed.curve.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{set:?}");
     }
 }
+
+/// Above the ceiling no run is called stable; well below, all are.
+#[test]
+fn a_sweep_believes_its_runs() {
+    let mut scenario = Scenario::preset();
+    for (key, value) in [("sim.requests", "2000"), ("sim.replications", "3")] {
+        scenario.set(key, value).expect("a valid setting");
+    }
+    let resolved = scenario.resolve().expect("it resolves");
+    let mut sweep = planner::Sweep::new(&resolved, vec![5.0, 15.0, 30.0, 45.0]);
+    let runs: Vec<_> = sweep.next_jobs().iter().map(|job| job.run().expect("it runs")).collect();
+    for run in &runs[6..] {
+        assert_ne!(run.judgement().verdict, sim_core::measure::Verdict::Stable);
+    }
+    sweep.accept(&runs);
+    let stable: Vec<bool> = sweep.points().iter().map(|point| point.stable).collect();
+    assert_eq!(stable, [true, true, false, false]);
+    assert!(sweep.points()[..2].iter().all(|point| point.settled));
+}
+
+/// Requests that come for less than a few of their own latencies tell nothing of a steady state.
+#[test]
+fn short_runs_are_called_unsettled() {
+    let answer = plan(&[("sim.requests", "60"), ("sim.replications", "2")]);
+    let planned = answer.planned.expect("a planned load");
+    assert!(planned.stable && !planned.settled);
+}

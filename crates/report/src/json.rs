@@ -4,11 +4,13 @@ use planner::{Estimate, LoadPoint, PlanAnswer, Verdict};
 use scenario::{Ledger, Scenario};
 use serde::Serialize;
 use serde_json::{Value, json};
-use sim_core::{Distribution, Run};
+use sim_core::{Distribution, Run, measure::ClassRun};
 
 use crate::{
     requests::outcome,
+    steadiness::steadiness_json,
     telling::{Telling, tell},
+    windows::windows_json,
 };
 
 /// Version of the documents' shape. Fields may be added under one version; none changes its
@@ -30,6 +32,7 @@ pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledge
         "capacity_per_s": answer.capacity_per_s.map(estimate),
         "ceiling_per_s": answer.ceiling_per_s.map(estimate),
         "planned": answer.planned.as_ref().map(load_point),
+        "classes": answer.classes,
         "knee": answer.knee.iter().map(load_point).collect::<Vec<_>>(),
         "requests_that_fit": answer.requests_that_fit,
         "replications": answer.replications,
@@ -53,9 +56,16 @@ pub fn sweep_json(points: &[LoadPoint], scenario: &Scenario) -> String {
 }
 
 /// What happened in one run, or in all `replicas` together, as
-/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and `with_requests` asks.
+/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and `with_requests` asks,
+/// the run over time where `with_windows` asks. `class_names` in the order of the run's classes.
 #[must_use]
-pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bool) -> String {
+pub fn run_json(
+    run: &Run,
+    replicas: u64,
+    scenario: &Scenario,
+    class_names: &[String],
+    (with_requests, with_windows): (bool, bool),
+) -> String {
     let requests = run.requests.as_deref().filter(|_| with_requests).map(|requests| {
         let row = |r: &sim_core::RequestRecord| {
             json!({
@@ -103,8 +113,30 @@ pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bo
         "preemptions": run.preemptions,
         "recomputed_tokens": run.recomputed_tokens,
         "cached_tokens": run.cached_tokens,
+        "steadiness": steadiness_json(run),
+        "classes": classes(run, class_names),
+        "windows": with_windows.then(|| windows_json(&run.windows)),
         "requests": requests,
     }))
+}
+
+/// Each class of a run by its name; none where the scenario names none.
+fn classes(run: &Run, names: &[String]) -> Vec<Value> {
+    let class = |(class, name): (&ClassRun, &String)| {
+        json!({
+            "name": name,
+            "ttft_target_s": class.slo.ttft_s,
+            "tpot_target_s": class.slo.tpot_s,
+            "offered": class.offered,
+            "completed": class.completed,
+            "slo_met": class.slo_met,
+            "slo_share": class.slo_share(),
+            "ttft": distribution(&class.ttft),
+            "tpot": distribution(&class.tpot),
+            "e2e": distribution(&class.e2e),
+        })
+    };
+    run.classes.iter().zip(names).map(class).collect()
 }
 
 pub(crate) fn document(value: &Value) -> String {
@@ -175,6 +207,7 @@ fn load_point(point: &LoadPoint) -> Value {
     json!({
         "rate_per_s": point.rate_per_s,
         "stable": point.stable,
+        "settled": point.settled,
         "ttft_p50_s": latency(point.ttft_p50_s),
         "ttft_p99_s": latency(point.ttft_p99_s),
         "tpot_p50_s": latency(point.tpot_p50_s),

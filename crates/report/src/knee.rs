@@ -2,7 +2,7 @@
 
 use charts::{Interval, KneeData, KneePoint};
 use planner::{Estimate, LoadPoint, PlanAnswer};
-use quantity::{duration, number, share, whole};
+use quantity::{Unit, duration, number, share, whole};
 use scenario::Scenario;
 
 use crate::{table, words};
@@ -74,10 +74,10 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         .zip(quantity::distinct(&rates))
         .map(|(point, rate)| {
             let latency = |estimate: &Estimate| {
-                if point.stable { duration(estimate.value) } else { words::WITHHELD.to_owned() }
+                if point.stable { banded(estimate) } else { words::WITHHELD.to_owned() }
             };
             vec![
-                rate,
+                marked(point, &rate),
                 latency(&point.ttft_p50_s),
                 latency(&point.ttft_p99_s),
                 latency(&point.tpot_p50_s),
@@ -90,11 +90,31 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         })
         .collect();
     let mut text = table::aligned(&HEADER, &rows);
+    if points.iter().any(|point| point.stable && !point.settled) {
+        text.push_str(words::UNSETTLED_NOTE);
+        text.push('\n');
+    }
     if points.iter().any(|point| !point.stable) {
         text.push_str(words::WITHHELD_NOTE);
         text.push('\n');
     }
     text
+}
+
+/// The rate, with a mark where most runs had not settled.
+fn marked(point: &LoadPoint, rate: &str) -> String {
+    let mark = if point.stable && !point.settled { "*" } else { "" };
+    format!("{mark}{rate}")
+}
+
+/// “181 ± 12 ms”: half the width of the 95 % interval beside the value; the value alone without one.
+fn banded(estimate: &Estimate) -> String {
+    let half = 0.5 * (estimate.high - estimate.low);
+    if half > 0.0 {
+        quantity::plus_minus(estimate.value, half, Unit::Seconds)
+    } else {
+        duration(estimate.value)
+    }
 }
 
 /// One column of the CSV file: its name, the estimate it shows, whether it is withheld from
@@ -127,6 +147,7 @@ pub fn knee_csv(points: &[LoadPoint]) -> String {
     }
     let plain = ["itl_max_s", "mean_running", "kv_peak_share", "compute_bound_share", "busy_share"];
     header.extend(plain.map(str::to_owned));
+    header.push("settled".to_owned());
     let mut text = header.join(",") + "\n";
     for point in points {
         let mut row = vec![point.rate_per_s.to_string(), point.stable.to_string()];
@@ -140,6 +161,7 @@ pub fn knee_csv(points: &[LoadPoint]) -> String {
             [point.mean_running, point.kv_peak_share, point.compute_bound_share, point.busy_share]
                 .map(cell),
         );
+        row.push(point.settled.to_string());
         text.push_str(&row.join(","));
         text.push('\n');
     }

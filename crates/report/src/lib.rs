@@ -4,7 +4,7 @@
 //!   PlanAnswer + Scenario ──▶ Telling    sentences            (tell)
 //!                         ──▶ KneeData   what a chart draws   (knee_data)
 //!                         ──▶ JSON, CSV, text table
-//!   Run                   ──▶ sentences, JSON, one CSV row per request
+//!   Run                   ──▶ sentences, JSON, one CSV row per request or window of time
 //! ```
 //!
 //! Pure functions: nothing here simulates, reads or writes. People's numbers are formatted by
@@ -21,9 +21,11 @@ mod ledger;
 mod names;
 mod requests;
 mod run_text;
+mod steadiness;
 mod table;
 mod telling;
 mod traffic;
+mod windows;
 mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
@@ -39,4 +41,5 @@ pub use ledger::ledger_table;
 pub use requests::requests_csv;
 pub use run_text::run_text;
 pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};
+pub use windows::windows_csv;
 pub use words::{RUN_LONGER, with_headroom};

@@ -4,11 +4,18 @@ use quantity::{count, duration};
 use scenario::Scenario;
 use sim_core::{Distribution, Run};
 
-use crate::{table, words};
+use crate::{steadiness, table, words};
 
-/// What happened in a run of a scenario, for a terminal. A recording has no classes.
+/// What happened in a run of a scenario, for a terminal. `class_names` in the order of the run's
+/// classes. A recording has no classes.
 #[must_use]
-pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: bool) -> String {
+pub fn run_text(
+    run: &Run,
+    replicas: u64,
+    scenario: &Scenario,
+    class_names: &[String],
+    is_recording: bool,
+) -> String {
     let has_classes = !scenario.classes.is_empty() && !is_recording;
     let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
     if run.rejected > 0 {
@@ -36,7 +43,14 @@ pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: boo
     if run.cached_tokens > 0 {
         lines.push(words::run_cached(run.cached_tokens));
     }
-    format!("{}\n\n{}\n{}\n", lines.join("\n"), latencies(run), words::FINITE_RUN)
+    lines.push(steadiness::verdict(run));
+    lines.extend(steadiness::sample_advice(run.completed));
+    let mut parts = vec![lines.join("\n") + "\n", latencies(run)];
+    if has_classes {
+        parts.push(steadiness::classes(run, class_names));
+    }
+    parts.push(steadiness::intervals(run));
+    format!("{}\n{}\n", parts.join("\n"), words::FINITE_RUN)
 }
 
 fn latencies(run: &Run) -> String {

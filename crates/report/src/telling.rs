@@ -158,8 +158,10 @@ fn sized(
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
     sentences.extend(traffic::classes(scenario));
+    sentences.extend(traffic::class_figures(answer));
     sentences.extend(traffic::few_bursts(answer, scenario, capacity.value));
     sentences.extend(traffic::few_requests(answer));
+    sentences.extend(unsettled(answer));
     sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(&ceiling)));
     sentences.push(words::effort(
         answer.replications,
@@ -196,18 +198,26 @@ fn sized(
     }
 }
 
-/// What has to be known of traffic that is more than one kind of request at a steady rate; nothing
-/// for other traffic.
+/// What has to be known of traffic that is more than one kind of request at a steady rate, and of runs
+/// too short for what is read from them; nothing where neither applies.
 #[must_use]
 pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
     let bursts = |capacity: Estimate| traffic::few_bursts(answer, scenario, capacity.value);
     let all = [
         traffic::peak(answer, scenario),
         traffic::classes(scenario),
+        traffic::class_figures(answer),
         answer.capacity_per_s.and_then(bursts),
         traffic::few_requests(answer),
+        unsettled(answer),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// That the runs at the planned load ended before the engine had settled.
+fn unsettled(answer: &PlanAnswer) -> Option<String> {
+    let planned = answer.planned?;
+    (planned.stable && !planned.settled).then(|| words::unsettled(answer.requests))
 }
 
 fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {

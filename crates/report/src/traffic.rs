@@ -45,6 +45,19 @@ pub(crate) fn classes(scenario: &Scenario) -> Option<String> {
     Some(words::classes(&kinds))
 }
 
+/// What each class gets at the planned load; nothing where its latencies are withheld.
+pub(crate) fn class_figures(answer: &PlanAnswer) -> Option<String> {
+    answer.planned.filter(|planned| planned.stable)?;
+    let told: Vec<String> = answer
+        .classes
+        .iter()
+        .map(|class| {
+            words::class_figures(&class.name, class.slo_share, class.ttft_p99_s, class.tpot_p99_s)
+        })
+        .collect();
+    (!told.is_empty()).then(|| words::by_class(&told))
+}
+
 /// That the runs are short beside the bursts.
 pub(crate) fn few_bursts(
     answer: &PlanAnswer,

@@ -19,8 +19,24 @@ pub(crate) const ONE_GPU: &str = "one GPU";
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";
 pub(crate) const WITHHELD_NOTE: &str = "Withheld: at such a rate the queue grows for as long as the load lasts, so a latency would only tell how long we watched.";
+pub(crate) const UNSETTLED_NOTE: &str =
+    "*: most runs ended before the engine had settled, or were too short to tell; run longer.";
 pub(crate) const FINITE_RUN: &str =
     "This is what happened in one finite run, warm-up included; it is no promise.";
+
+pub(crate) const RUN_STABLE: &str =
+    "Stable: in the second half the number in flight shows no trend.";
+pub(crate) const RUN_KEEPS_UP: &str =
+    "It keeps up: the rate changes over time, and no line is left that grows.";
+pub(crate) const RUN_STILL_CHANGING: &str =
+    "Not settled: the number in flight still rises or falls in the second half; run longer.";
+pub(crate) const RUN_TOO_SHORT: &str = "Too short to tell whether it keeps up; run longer.";
+pub(crate) const NO_STEADY_STATE: &str =
+    "There are no intervals: there is no steady state that they could be of.";
+pub(crate) const NO_ALIKE_BATCHES: &str = "There are no intervals: the rate changes over time, so no two parts of the run are alike. \
+     Compare several seeds.";
+pub(crate) const NO_INTERVALS: &str = "There are no intervals: the run is too short for them.";
+pub(crate) const CORRELATED: &str = "too short for its swings: the interval is wider";
 
 /// “H100 GPUs for 100 req/s”.
 pub(crate) fn headline(gpu: &str, gpus: u64, asked_per_s: f64) -> String {
@@ -173,6 +189,26 @@ pub(crate) fn class(name: &str, part: f64, ttft_s: f64, tpot_s: f64) -> String {
 /// Which target each class is held to.
 pub(crate) fn classes(kinds: &[String]) -> String {
     format!("Each request is held to the target of its class ({}).", kinds.join("; "))
+}
+
+/// “chat, 99.6 % in target, P99 TTFT 181 ms, P99 TPOT 15.2 ms”.
+pub(crate) fn class_figures(
+    name: &str,
+    met: f64,
+    ttft_s: Option<f64>,
+    tpot_s: Option<f64>,
+) -> String {
+    format!(
+        "{name}, {} in target, P99 TTFT {}, P99 TPOT {}",
+        share(met),
+        quantity::duration_or_unknown(ttft_s),
+        quantity::duration_or_unknown(tpot_s)
+    )
+}
+
+/// What each class gets at the planned load.
+pub(crate) fn by_class(told: &[String]) -> String {
+    format!("At the planned load: {}.", told.join("; "))
 }
 
 /// “In class rag: at no load …”.
@@ -415,5 +451,42 @@ pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: 
         number(mean_running),
         count(peak),
         quantity::count_of(kv_peak, kv_capacity)
+    )
+}
+
+/// “Overloaded: in the second half 1,200 requests came and 900 left.”
+pub(crate) fn run_overloaded(came: u64, left: u64) -> String {
+    format!(
+        "Overloaded: in the second half of the time {} came and {} left, and the line grew.",
+        counted(came, "request", "requests"),
+        count(left)
+    )
+}
+
+/// “In steady state, after a warm-up of 8 s, with 95 % intervals:”
+pub(crate) fn steady_state(warm_up_s: f64) -> String {
+    let after = if warm_up_s > 0.0 {
+        format!("after a warm-up of {}", duration(warm_up_s))
+    } else {
+        "with no warm-up to leave out".to_owned()
+    };
+    format!("In steady state, {after}, with {} intervals:", with_unit("95", "%"))
+}
+
+/// “P99 from 240 requests is its third-largest value; for ± 10 % it takes about 1,800 requests.”
+pub(crate) fn sample_advice(requests: u64, rank: &str, needed: u64) -> String {
+    format!(
+        "P99 from {} is its {rank} value; for ±\u{202f}10\u{202f}% it takes about {}.",
+        counted(requests, "request", "requests"),
+        counted(needed, "request", "requests")
+    )
+}
+
+/// That the runs at the planned load have not settled.
+pub(crate) fn unsettled(requests: u64) -> String {
+    format!(
+        "At the planned load most runs of {} end before the engine has settled; more of them \
+         (sim.requests) would tell more.",
+        counted(requests, "request", "requests")
     )
 }

@@ -36,6 +36,19 @@ fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
     prop_assert_eq!(fast.itl.count(), slow.itl.count());
     prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+    prop_assert_eq!(fast.windows.width_s(), slow.windows.width_s());
+    for (f, s) in fast.windows.iter().zip(slow.windows.iter()) {
+        prop_assert_eq!(
+            (f.arrivals, f.completed, f.unanswered),
+            (s.arrivals, s.completed, s.unanswered)
+        );
+        prop_assert_eq!((f.in_flight, f.output_tokens), (s.in_flight, s.output_tokens));
+    }
+    prop_assert_eq!(fast.windows.len(), slow.windows.len());
+    prop_assert_eq!(fast.judgement().verdict, slow.judgement().verdict);
+    for (f, s) in fast.classes.iter().zip(&slow.classes) {
+        prop_assert_eq!((f.offered, f.completed, f.slo_met), (s.offered, s.completed, s.slo_met));
+    }
     for percent in [0.0, 50.0, 99.0, 100.0] {
         for (f, s) in [(&fast.ttft, &slow.ttft), (&fast.tpot, &slow.tpot), (&fast.itl, &slow.itl)] {
             match (f.percentile(percent), s.percentile(percent)) {

@@ -2,9 +2,10 @@
 //!
 //! The queues are simulated in the most obvious way, on the crate's own random streams, in constant
 //! rates from light load to 95 %. Each comparison asks whether an exact number of theory lies in
-//! the interval that the simulation gives itself. Right theory is outside a 99 % interval once in a
-//! hundred, so of the 18 comparisons of one kind of queue at most one may be, and none may be
-//! outside a 99.99 % interval.
+//! the interval that the simulation gives itself. There are 85 comparisons, and right theory is to be
+//! inside all of them with 99 % confidence: by Bonferroni's correction each interval has the level
+//! 1 − 0.01/85. One by one right theory is outside a plain 99 % interval once in a hundred, so of the
+//! comparisons of one kind of queue at most one may be.
 
 // A panic is how a test reports.
 #![allow(clippy::expect_used)]
@@ -19,6 +20,14 @@ use sim_core::{
 
 const LOADS: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 const TAILS: [f64; 2] = [0.1, 0.01];
+
+/// Comparisons of one kind of queue, of the one with observed times, and of the one whose users give
+/// up; all of them.
+const OF_ONE_KIND: usize = LOADS.len() * (1 + TAILS.len());
+const OF_OBSERVED: usize = 1 + 2 * TAILS.len();
+const OF_IMPATIENT: usize = 2 * (2 + TAILS.len());
+const COMPARISONS: usize = 4 * OF_ONE_KIND + OF_OBSERVED + OF_IMPATIENT;
+const _: () = assert!(COMPARISONS == 85);
 
 /// Wait and time in the system of each request, in order of arrival.
 struct Simulated {
@@ -91,7 +100,7 @@ struct Tally {
 impl Tally {
     fn compare(&mut self, name: &str, theory: f64, interval: impl Fn(f64) -> Interval) {
         let inside = |interval: &Interval| (interval.low..=interval.high).contains(&theory);
-        let widest = interval(0.9999);
+        let widest = interval(1.0 - 0.01 / COMPARISONS as f64);
         assert!(inside(&widest), "{name}: {theory} outside {widest:?}");
         self.comparisons += 1;
         self.unreliable += usize::from(!widest.reliable);
@@ -113,7 +122,8 @@ impl Tally {
     }
 
     /// At most one comparison outside 99 %, and runs long enough for their correlation.
-    fn conclude(&self) {
+    fn conclude(&self, comparisons: usize) {
+        assert_eq!(self.comparisons, comparisons);
         assert!(self.outside.len() <= 1, "{:#?}", self.outside);
         // Comparisons come in threes from one run; more than one such run would be too short a run.
         assert!(self.unreliable <= 3, "{} of {}", self.unreliable, self.comparisons);
@@ -132,7 +142,7 @@ fn one_exponential_server() {
             tally.tail(&format!("M/M/1 response at {load}"), response_s, tail, &run.responses);
         }
     }
-    tally.conclude();
+    tally.conclude(OF_ONE_KIND);
 }
 
 #[test]
@@ -147,7 +157,7 @@ fn one_constant_server() {
             tally.tail(&format!("M/D/1 wait at {load}"), wait_s, tail, &run.waits);
         }
     }
-    tally.conclude();
+    tally.conclude(OF_ONE_KIND);
 }
 
 /// Lognormal service with mean 1 and sigma 0.5.
@@ -167,7 +177,7 @@ fn one_lognormal_server() {
             tally.tail(&format!("M/G/1 response at {load}"), response_s, tail, &run.responses);
         }
     }
-    tally.conclude();
+    tally.conclude(OF_ONE_KIND);
 }
 
 #[test]
@@ -184,7 +194,7 @@ fn several_exponential_servers() {
             tally.tail(&format!("M/M/4 response at {load}"), response_s, tail, &run.responses);
         }
     }
-    tally.conclude();
+    tally.conclude(OF_ONE_KIND);
 }
 
 /// Service times as observed, some of them equal, at 80 % load.
@@ -203,7 +213,7 @@ fn one_server_with_observed_times() {
         let response_s = theory.response_exceeded_s(tail).expect("a tail");
         tally.tail("observed response", response_s, tail, &run.responses);
     }
-    tally.conclude();
+    tally.conclude(OF_OBSERVED);
 }
 
 /// Users give up after an exponential time of mean 2; below and above capacity.
@@ -218,6 +228,7 @@ fn impatient_users() {
         let mut free: BinaryHeap<Reverse<Time>> =
             (0..servers).map(|_| Reverse(Time(0.0))).collect();
         let (mut now, mut waits, mut gone) = (0.0, Vec::new(), Vec::new());
+        let mut waits_of_served = Vec::new();
         for _ in 0..count {
             now += gaps.exponential() / rate;
             let ready_in = free.peek().map_or(0.0, |Reverse(Time(first))| first - now);
@@ -229,6 +240,7 @@ fn impatient_users() {
             if ready_in <= limit {
                 free.pop();
                 free.push(Reverse(Time(now + wait + service)));
+                waits_of_served.push(wait);
             }
         }
         let theory = ErlangA::new(rate, 1.0, patience, servers).expect("always stable");
@@ -236,6 +248,10 @@ fn impatient_users() {
         tally.compare("abandoning", theory.share_abandoning(), |level| {
             share_interval(&gone, level).expect("enough values")
         });
+        for tail in TAILS {
+            let wait_s = theory.wait_of_served_exceeded_s(tail).expect("a tail");
+            tally.tail(&format!("M/M/3+M served at {rate}"), wait_s, tail, &waits_of_served);
+        }
     }
-    tally.conclude();
+    tally.conclude(OF_IMPATIENT);
 }

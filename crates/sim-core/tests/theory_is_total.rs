@@ -82,10 +82,15 @@ proptest! {
     #[test]
     fn impatience(
         rate in numbers(), mean in numbers(), patience in numbers(), servers in 0_u64..200,
+        wait in numbers(), tail in numbers(),
     ) {
         if let Ok(queue) = ErlangA::new(rate, mean, patience, servers) {
             prop_assert!((0.0..=1.0 + 1e-9).contains(&queue.share_abandoning()));
             prop_assert!(queue.mean_wait_s().is_finite() && queue.utilisation() <= 1.0 + 1e-9);
+            if let Ok(share) = queue.share_of_served_waiting_beyond(wait) {
+                prop_assert!((0.0..=1.0 + 1e-9).contains(&share), "{share}");
+            }
+            prop_assert!(total(queue.wait_of_served_exceeded_s(tail)));
         }
     }
 

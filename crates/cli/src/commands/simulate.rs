@@ -19,8 +19,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     } else {
         input::caution(&scenario, false);
     }
-    let mut setup = match scenario.resolve() {
-        Ok(resolved) => resolved.setup,
+    let (mut setup, classes) = match scenario.resolve() {
+        Ok(resolved) => (resolved.setup, resolved.classes),
         Err(error) => {
             let answer = PlanAnswer::impossible(&scenario, &error)
                 .ok_or_else(|| Failure::input(error.to_string()))?;
@@ -39,11 +39,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         output::write_file(path, &requests())?;
     }
     output::print(&if args.json {
-        report::run_json(&run, replicas, &scenario, false)
+        report::run_json(&run, replicas, &scenario, &classes, (false, args.windows))
+    } else if args.windows {
+        report::windows_csv(&run.windows)
     } else if args.csv {
         requests()
     } else {
-        report::run_text(&run, replicas, &scenario, args.trace.is_some())
+        report::run_text(&run, replicas, &scenario, &classes, args.trace.is_some())
     })?;
     Ok(ExitCode::SUCCESS)
 }

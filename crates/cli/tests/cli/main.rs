@@ -9,6 +9,7 @@ mod files;
 mod know;
 mod links;
 mod recordings;
+mod steadiness;
 mod traffic;
 
 use assert_cmd::Command;

@@ -36,6 +36,7 @@ pub(crate) fn point(rate_per_s: f64, stable: bool, ttft_p99_s: f64, tpot_p99_s: 
         kv_peak_share: 0.2,
         compute_bound_share: 0.4,
         busy_share: 0.8,
+        settled: true,
     }
 }
 
@@ -62,6 +63,7 @@ pub(crate) fn without(verdict: Verdict) -> PlanAnswer {
         ceiling_per_s: None,
         knee: Vec::new(),
         planned: None,
+        classes: Vec::new(),
         requests_that_fit: 749,
         replications: 8,
         requests: 2_000,

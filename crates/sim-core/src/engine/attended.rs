@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::{
     clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, think_s},
     float::greater,
-    measure::{Distribution, Run},
+    measure::{Distribution, Recorder, Run},
     setup::{Setup, SetupError},
     workload::{Request, RequestSource, Requests},
 };
@@ -107,7 +107,12 @@ impl AttendedSimulation {
     /// The set-up holds a number outside its domain, or rules without clients that react.
     pub fn new(setup: &AttendedSetup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
-        let line = |recorder: &mut _| AttendedLine::new(setup, recorder);
+        let line = |recorder: &mut Recorder| {
+            if matches!(setup.clients.population, Population::Closed { .. }) {
+                recorder.set_unpaced();
+            }
+            AttendedLine::new(setup, recorder)
+        };
         let engine = ReferenceSimulation::new(&setup.setup, keep, setup.total(), line);
         Ok(Self { engine: Box::new(engine) })
     }

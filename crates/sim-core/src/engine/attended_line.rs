@@ -323,7 +323,7 @@ impl AttendedLine {
 
     fn end_unanswered(&mut self, index: usize, how: Outcome, now_s: f64, recorder: &mut Recorder) {
         let Wanted { request, key, .. } = self.wanted[index];
-        recorder.unanswered(&request, how);
+        recorder.unanswered(&request, how, now_s);
         self.senders.ended(key, now_s);
     }
 

@@ -101,17 +101,20 @@ impl<'a> World<'a> {
         let drawn: Vec<Request> = Requests::new(&inner.workload, inner.seed).collect();
         let bounds = EngineBounds::new(&inner.engine, &StepModel::new(&inner.step_time));
         let total = drawn.len() as u64;
-        let recorder = Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
+        let mut recorder = Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
             .judging(&inner.workload);
         let sends = match setup.clients.population {
             Population::Open => drawn
                 .iter()
                 .map(|r| Send { at_s: r.arrival_s, key: r.index, intended_s: r.arrival_s })
                 .collect(),
-            Population::Closed { users, think, .. } => (0..users.min(total))
-                .map(|key| (key, think_s(&think, inner.seed, key)))
-                .map(|(key, at_s)| Send { at_s, key, intended_s: at_s })
-                .collect(),
+            Population::Closed { users, think, .. } => {
+                recorder.set_unpaced();
+                (0..users.min(total))
+                    .map(|key| (key, think_s(&think, inner.seed, key)))
+                    .map(|(key, at_s)| Send { at_s, key, intended_s: at_s })
+                    .collect()
+            }
         };
         Self {
             setup,
@@ -263,7 +266,7 @@ impl<'a> World<'a> {
             }
             self.counts.forbidden += 1;
         }
-        self.recorder.unanswered(&self.wanted[index].request, how);
+        self.recorder.unanswered(&self.wanted[index].request, how, now_s);
         self.next_of_user(index, now_s);
     }
 

@@ -136,6 +136,10 @@ fn add(total: &mut Run, other: &Run) {
     ] {
         mine.merge(theirs);
     }
+    total.windows.add(&other.windows);
+    for (mine, theirs) in total.classes.iter_mut().zip(&other.classes) {
+        mine.add(theirs);
+    }
     total.first_arrival_s = lesser(total.first_arrival_s, other.first_arrival_s);
     total.last_finish_s = greater(total.last_finish_s, other.last_finish_s);
     total.peak_running = total.peak_running.max(other.peak_running);

@@ -53,6 +53,18 @@ impl PercentileAdvice {
         self.requests >= self.needed
     }
 
+    /// The rank from the largest value down: "largest", "third-largest".
+    #[must_use]
+    pub fn rank_in_words(&self) -> String {
+        ordinal(self.rank_from_top)
+    }
+
+    /// Requests needed for ± 10 %, rounded up to two digits.
+    #[must_use]
+    pub const fn about_needed(&self) -> u64 {
+        two_digits(self.needed)
+    }
+
     /// For example "P99 from 240 requests is its third-largest value; for ± 10 % it takes about
     /// 1800 requests".
     #[must_use]

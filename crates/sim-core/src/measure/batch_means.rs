@@ -102,26 +102,37 @@ pub fn share_interval(holds: &[bool], level: f64) -> Result<Interval, SampleErro
         |part: &[bool]| part.iter().filter(|&&holds| holds).count() as f64 / part.len() as f64;
     let value = share(holds);
     let spread = spread(holds.len(), SHORTEST, value, |range| share(&holds[range]));
-    let one_request = value * (1.0 - value);
-    let number = holds.len() as f64;
-    let worth = if spread.variance > 0.0 && one_request > 0.0 {
-        lesser(number, one_request / spread.variance)
-    } else {
-        number
+    Ok(spread.around_share(value, holds.len() as f64, level))
+}
+
+/// A ratio of sums over rows of equal length, such as the mean wait of those who left in them, with
+/// how much it varies from batch to batch: `Σ y / Σ c` of rows `(y, c)`. `None` where there are fewer
+/// than 20 rows, or nothing to divide by.
+///
+/// To first order the error of a ratio `R` is the mean of `(y − R c) / c̄`, so the spread is that of
+/// these over batches of rows (Law, "Simulation Modeling and Analysis", 2015, 9.5.3).
+pub(super) fn ratio(rows: &[(f64, f64)]) -> Option<(f64, Spread)> {
+    let sums = |rows: &[(f64, f64)]| {
+        rows.iter().fold((0.0, 0.0), |(sum, count), (y, c)| (sum + y, count + c))
     };
-    let z = spread.quantile(level);
-    let z2 = z * z;
-    let centre = (value + 0.5 * z2 / worth) / (1.0 + z2 / worth);
-    let half = z / (1.0 + z2 / worth) * (one_request / worth + 0.25 * z2 / (worth * worth)).sqrt();
-    let low = lesser(value, greater(0.0, centre - half));
-    let high = greater(value, lesser(1.0, centre + half));
-    Ok(Interval { low, high, ..spread.around(value, level) })
+    let (sum, count) = sums(rows);
+    if count <= 0.0 || rows.len() < BATCHES[2] {
+        return None;
+    }
+    let value = sum / count;
+    let row = count / rows.len() as f64;
+    let spread = spread(rows.len(), 1, 0.0, |range| {
+        let per_row = row * range.len() as f64;
+        let (sum, count) = sums(&rows[range]);
+        (sum - value * count) / per_row
+    });
+    Some((value, spread))
 }
 
 /// How much the overall number varies, from the batches.
-struct Spread {
+pub(super) struct Spread {
     /// Variance of the overall number.
-    variance: f64,
+    pub(super) variance: f64,
     batches: usize,
     correlation: f64,
     reliable: bool,
@@ -133,7 +144,32 @@ impl Spread {
         student_t_quantile(0.5 * (1.0 + level), (self.batches - 1) as f64).unwrap_or(f64::INFINITY)
     }
 
-    fn around(&self, value: f64, level: f64) -> Interval {
+    /// The interval of a share among so many requests: Wilson's, with Student's t, on the number of
+    /// independent requests that the spread is worth.
+    pub(super) fn around_share(&self, value: f64, number: f64, level: f64) -> Interval {
+        let one_request = value * (1.0 - value);
+        let worth = self.worth(one_request, number);
+        let z = self.quantile(level);
+        let z2 = z * z;
+        let centre = (value + 0.5 * z2 / worth) / (1.0 + z2 / worth);
+        let half =
+            z / (1.0 + z2 / worth) * (one_request / worth + 0.25 * z2 / (worth * worth)).sqrt();
+        let low = lesser(value, greater(0.0, centre - half));
+        let high = greater(value, lesser(1.0, centre + half));
+        Interval { low, high, ..self.around(value, level) }
+    }
+
+    /// How many independent requests, each with a variance, would vary like this; at most their
+    /// number.
+    pub(super) fn worth(&self, one_request: f64, number: f64) -> f64 {
+        if self.variance > 0.0 && one_request > 0.0 {
+            lesser(number, one_request / self.variance)
+        } else {
+            number
+        }
+    }
+
+    pub(super) fn around(&self, value: f64, level: f64) -> Interval {
         // Identical values leave nothing to be unsure of, at any level.
         let half =
             if self.variance > 0.0 { self.quantile(level) * self.variance.sqrt() } else { 0.0 };
@@ -149,7 +185,7 @@ impl Spread {
 }
 
 /// The spread of a statistic over batches around its overall value, with the first number of
-/// batches that pass the test. The few values that fill no batch are left out at the start.
+/// batches that pass the test. The values that fill no batch are left out at the start.
 fn spread(
     number: usize,
     shortest: usize,
@@ -166,7 +202,9 @@ fn spread(
         let parts: Vec<f64> = (0..batches)
             .map(|batch| of(start + batch * length..start + (batch + 1) * length))
             .collect();
-        let spread = spread_of(&parts, overall);
+        let mut spread = spread_of(&parts, overall);
+        // The overall number rests on what is left out, too.
+        spread.variance *= (length * batches) as f64 / number as f64;
         let reliable = spread.reliable;
         found = Some(spread);
         if reliable {

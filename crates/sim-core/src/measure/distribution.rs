@@ -202,6 +202,12 @@ impl Distribution {
         (self.count > 0).then_some(self.max)
     }
 
+    /// The sum of all values.
+    #[must_use]
+    pub const fn sum(&self) -> f64 {
+        self.sum
+    }
+
     /// The mean; `None` when empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
@@ -217,7 +223,14 @@ impl Distribution {
         if self.count == 0 || !(0.0..=100.0).contains(&percent) {
             return None;
         }
-        let rank = nearest_rank(percent, self.count);
+        self.value_at_rank(nearest_rank(percent, self.count))
+    }
+
+    /// The value of a rank from 1, the smallest, to the number of values; `None` beyond.
+    pub(super) fn value_at_rank(&self, rank: u64) -> Option<f64> {
+        if rank == 0 || rank > self.count {
+            return None;
+        }
         if rank == self.count {
             return Some(self.max);
         }

@@ -9,7 +9,9 @@ use crate::{
 
 use super::{
     distribution::{Distribution, Precision, ValueRun},
-    run::{Outcome, RequestRecord, Run, StepTimes},
+    run::{ClassRun, Outcome, RequestRecord, Run, StepTimes},
+    timeline::Timeline,
+    windows::Windows,
 };
 
 /// A finished request.
@@ -63,8 +65,7 @@ fn keep_times(requests: &mut [RequestRecord], finished: &Finished) {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     run: Run,
-    /// The target of each class; empty where all requests have the run's.
-    class_slos: Vec<Slo>,
+    timeline: Timeline,
     precision: Precision,
     tenth: u64,
     nine_tenths: u64,
@@ -116,20 +117,31 @@ impl Recorder {
             cached_tokens: 0,
             settled_s: (0.0, 0.0),
             settled_requests: 0,
+            windows: Windows::default(),
+            classes: Vec::new(),
             requests: keep_requests.then(Vec::new),
         };
         let tenth = (total / 10).max(1);
         let nine_tenths = (total * 9 / 10).max(tenth);
-        Self { run, class_slos: Vec::new(), precision, tenth, nine_tenths, next_mark: tenth }
+        Self { run, timeline: Timeline::new(), precision, tenth, nine_tenths, next_mark: tenth }
     }
 
-    /// Judge each request by the target of its own class, where the workload has classes.
+    /// Judge each request by the target of its own class, where the workload has classes, and look
+    /// at the run in windows that suit it.
     #[must_use]
     pub fn judging(mut self, workload: &Workload) -> Self {
+        self.timeline.suit(workload);
         if let RequestSource::Mixed(mix) = workload.source.whole() {
-            self.class_slos = mix.classes.iter().map(|class| class.slo).collect();
+            for class in &mix.classes {
+                self.run.classes.push(ClassRun::new(class.slo, self.precision));
+            }
         }
         self
+    }
+
+    /// The workload's rate is not that at which requests come, as in a closed loop.
+    pub(crate) fn set_unpaced(&mut self) {
+        self.timeline.set_unpaced();
     }
 
     /// A request was sent.
@@ -139,14 +151,19 @@ impl Recorder {
             self.run.first_arrival_s = request.arrival_s;
             self.run.last_finish_s = request.arrival_s;
         }
+        self.timeline.comes(request.arrival_s, self.run.offered);
         self.run.offered += 1;
+        if let Some(class) = self.run.classes.get_mut(request.class as usize) {
+            class.offered += 1;
+        }
         if let Some(requests) = &mut self.run.requests {
             keep_request(requests, request);
         }
     }
 
     /// A request ended without its answer, in the way of its last attempt.
-    pub fn unanswered(&mut self, request: &Request, outcome: Outcome) {
+    pub fn unanswered(&mut self, request: &Request, outcome: Outcome, now_s: f64) {
+        self.timeline.leaves(now_s, &self.run);
         let run = &mut self.run;
         match outcome {
             Outcome::Rejected => run.rejected += 1,
@@ -182,8 +199,9 @@ impl Recorder {
         self.run.sojourn_request_s -= sent_late_s;
     }
 
-    /// A request that can never fit was turned away.
+    /// The request that came last can never fit and was turned away.
     pub fn rejected(&mut self, request: &Request) {
+        self.timeline.turned_away(request.arrival_s);
         self.run.rejected += 1;
         if let Some(requests) = &mut self.run.requests {
             requests[request.index as usize].outcome = Outcome::Rejected;
@@ -234,6 +252,7 @@ impl Recorder {
     /// A request got its last token.
     #[inline(always)]
     pub fn finished(&mut self, finished: &Finished) {
+        self.timeline.leaves(finished.finish_s, &self.run);
         let run = &mut self.run;
         let request = &finished.request;
         let ttft_s = finished.first_token_s - request.arrival_s;
@@ -244,17 +263,31 @@ impl Recorder {
         run.last_finish_s = finished.finish_s;
         run.sojourn_request_s += e2e_s;
         run.queue_wait.record(greater(0.0, finished.start_s - request.arrival_s));
-        run.ttft.record(ttft_s);
-        run.e2e.record(e2e_s);
+        self.timeline.first_token(ttft_s);
+        // What a class has measured becomes part of the run when the books are closed.
+        let (slo, ttft, tpot, e2e, mut own_met) = match run.classes.get_mut(request.class as usize)
+        {
+            Some(class) => {
+                class.completed += 1;
+                let ClassRun { slo, ttft, tpot, e2e, slo_met, .. } = class;
+                (&*slo, ttft, tpot, e2e, Some(slo_met))
+            }
+            None => (&run.slo, &mut run.ttft, &mut run.tpot, &mut run.e2e, None),
+        };
+        ttft.record(ttft_s);
+        e2e.record(e2e_s);
         // The TPOT of a one-token output is undefined and meets its target.
         let mut tpot_s = 0.0;
         if request.output_tokens > 1 {
             tpot_s = (finished.finish_s - finished.first_token_s)
                 / from_count(request.output_tokens - 1);
-            run.tpot.record(tpot_s);
+            tpot.record(tpot_s);
         }
-        let slo = self.class_slos.get(request.class as usize).unwrap_or(&run.slo);
-        run.slo_met += u64::from(slo.is_met(ttft_s, tpot_s));
+        let is_met = u64::from(slo.is_met(ttft_s, tpot_s));
+        run.slo_met += is_met;
+        if let Some(own_met) = &mut own_met {
+            **own_met += is_met;
+        }
         if run.completed == self.next_mark {
             self.pass_mark(finished.finish_s);
         }
@@ -299,6 +332,12 @@ impl Recorder {
     #[must_use]
     pub fn finish(mut self, in_flight: u64) -> Run {
         self.run.in_flight = in_flight;
+        self.run.windows = self.timeline.finish(&self.run);
+        for class in &self.run.classes {
+            self.run.ttft.merge(&class.ttft);
+            self.run.tpot.merge(&class.tpot);
+            self.run.e2e.merge(&class.e2e);
+        }
         self.run
     }
 }

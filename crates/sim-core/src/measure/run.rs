@@ -2,7 +2,10 @@
 
 use crate::{engine::EngineBounds, setup::Slo};
 
-use super::distribution::Distribution;
+use super::{
+    distribution::{Distribution, Precision},
+    windows::Windows,
+};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,55 @@ pub struct StepTimes {
     pub busy_s: f64,
     /// The part of it in which arithmetic, not memory traffic, set the pace.
     pub compute_bound_s: f64,
+}
+
+/// What happened to the requests of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassRun {
+    /// The target they were held to.
+    pub slo: Slo,
+    /// Requests sent.
+    pub offered: u64,
+    /// Requests that got every token.
+    pub completed: u64,
+    /// Requests that met the target.
+    pub slo_met: u64,
+    /// Arrival to first token.
+    pub ttft: Distribution,
+    /// Mean gap between the tokens of one request.
+    pub tpot: Distribution,
+    /// Arrival to last token.
+    pub e2e: Distribution,
+}
+
+impl ClassRun {
+    pub(super) const fn new(slo: Slo, precision: Precision) -> Self {
+        Self {
+            slo,
+            offered: 0,
+            completed: 0,
+            slo_met: 0,
+            ttft: Distribution::new(precision),
+            tpot: Distribution::new(precision),
+            e2e: Distribution::new(precision),
+        }
+    }
+
+    /// Share of the requests sent that met the target; 0 when none was sent.
+    #[must_use]
+    pub fn slo_share(&self) -> f64 {
+        if self.offered == 0 { 0.0 } else { self.slo_met as f64 / self.offered as f64 }
+    }
+
+    /// Add the requests of another run.
+    pub fn add(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.completed += other.completed;
+        self.slo_met += other.slo_met;
+        self.ttft.merge(&other.ttft);
+        self.tpot.merge(&other.tpot);
+        self.e2e.merge(&other.e2e);
+    }
 }
 
 /// What happened in one run. Times in seconds, rates per second.
@@ -116,6 +168,10 @@ pub struct Run {
     pub settled_s: (f64, f64),
     /// Requests finished in between.
     pub settled_requests: u64,
+    /// The run over time.
+    pub windows: Windows,
+    /// Each class of requests, in the workload's order; empty where the workload has none.
+    pub classes: Vec<ClassRun>,
     /// Every request in order of arrival, where asked for.
     pub requests: Option<Vec<RequestRecord>>,
 }

@@ -1,19 +1,33 @@
 //! Users who give up waiting: the M/M/c+M queue, Erlang-A.
 
+use crate::float::{greater, lesser};
+
 use super::{
     birth_death::stationary,
-    error::{TheoryError, count, positive},
+    error::{TheoryError, count, positive, tail_share, time_s},
 };
 
 /// States computed at most.
 const MOST_STATES: usize = 4_000_000;
+/// Nobody waits for as many services as this, with as many states as there may be.
+const NEVER: f64 = 1e9;
+/// Where a sum is scaled down.
+const LARGE: f64 = 1e200;
 
 /// M/M/c with exponential patience (Palm 1957; Garnett, Mandelbaum and Reiman, "Designing a call
 /// center with impatient customers", 2002). Stable at any load: those who give up make room.
 ///
 /// From the chain of the number in the system, up at `λ`, down at `min(n, c) μ + (n − c)⁺ θ`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ErlangA {
+    /// Of those who find all servers busy, by the number that waits before them: the probability.
+    finding: Vec<f64>,
+    /// Rate at which those who wait give up, each.
+    leaving_per_s: f64,
+    /// Rate at which the servers finish, all of them busy.
+    serving_per_s: f64,
+    /// Share of the arrivals that are served.
+    served: f64,
     abandoning: f64,
     waiting: f64,
     mean_queue: f64,
@@ -51,7 +65,17 @@ impl ErlangA {
         }
         let abandoning = leaving_per_s * mean_queue / rate_per_s;
         let mean_wait_s = mean_queue / rate_per_s;
-        Ok(Self { abandoning, waiting, mean_queue, mean_wait_s, busy: busy / servers as f64 })
+        Ok(Self {
+            finding: probabilities.into_iter().skip(servers).collect(),
+            leaving_per_s,
+            serving_per_s: lesser(f64::MAX, servers as f64 * service_per_s),
+            served: lesser(1.0, busy * service_per_s / rate_per_s),
+            abandoning,
+            waiting,
+            mean_queue,
+            mean_wait_s,
+            busy: busy / servers as f64,
+        })
     }
 
     /// Share of the arrivals that give up: `θ E[queue] / λ`.
@@ -76,6 +100,82 @@ impl ErlangA {
     #[must_use]
     pub const fn mean_wait_s(&self) -> f64 {
         self.mean_wait_s
+    }
+
+    /// Share of those who are served that wait longer than `wait_s` before.
+    ///
+    /// Whoever finds `k` waiting is served after `k + 1` departures, at the rates `c μ + j θ` for `j`
+    /// from `k` down to 0, if patience lasts. With `β = c μ / θ`, `e^(−θ V)` of that time `V` is
+    /// Beta(`β`, `k + 1`) (a sum of exponentials whose rates rise in equal steps, as in Rényi's
+    /// representation of order statistics). So of those the share `β / (β + k + 1) I(β + 1, k + 1)`
+    /// waits longer than `t` and is served, with the regularised incomplete beta function at
+    /// `e^(−θ t)`.
+    ///
+    /// # Errors
+    /// A time that is not a number.
+    pub fn share_of_served_waiting_beyond(&self, wait_s: f64) -> Result<f64, TheoryError> {
+        Ok(self.served_beyond(time_s(wait_s)?))
+    }
+
+    fn served_beyond(&self, wait_s: f64) -> f64 {
+        if wait_s < 0.0 {
+            return 1.0;
+        }
+        let Self { leaving_per_s, serving_per_s, .. } = *self;
+        let gone = -libm::expm1(-leaving_per_s * wait_s);
+        // What a patience long beside the wait leaves of it.
+        let lost = leaving_per_s * wait_s;
+        let spread_s = if lost > 1e-9 { gone / leaving_per_s } else { wait_s };
+        // I(a, k + 1) at x is x^a times the sum of Γ(a + j) / (Γ(a) j!) (1 − x)^j up to j = k. The
+        // factor may be too small for a float where the sum is too large: both are scaled.
+        let mut log_scale = -(serving_per_s + leaving_per_s) * wait_s;
+        if log_scale.is_nan() || log_scale < -NEVER {
+            return 0.0;
+        }
+        let mut scale = libm::exp(log_scale);
+        let (mut term, mut sum, mut share) = (1.0, 0.0, 0.0);
+        for (index, finding) in self.finding.iter().enumerate() {
+            let k = index as f64;
+            if index > 0 {
+                term *= (serving_per_s * spread_s + k * gone) / k;
+            }
+            sum += term;
+            if sum > LARGE {
+                term /= LARGE;
+                sum /= LARGE;
+                log_scale += libm::log(LARGE);
+                scale = libm::exp(log_scale);
+            }
+            let outlasts = serving_per_s / (serving_per_s + (k + 1.0) * leaving_per_s);
+            share += finding * outlasts * sum * scale;
+        }
+        lesser(1.0, share / self.served)
+    }
+
+    /// The wait in seconds that a share `tail` of those who are served exceed; 0 when fewer wait at
+    /// all.
+    ///
+    /// # Errors
+    /// A tail outside its domain.
+    pub fn wait_of_served_exceeded_s(&self, tail: f64) -> Result<f64, TheoryError> {
+        let tail = tail_share(tail)?;
+        if self.served_beyond(0.0) <= tail {
+            return Ok(0.0);
+        }
+        let (mut low_s, mut high_s) = (0.0, greater(self.mean_wait_s, 1.0 / self.serving_per_s));
+        while self.served_beyond(high_s) > tail {
+            low_s = high_s;
+            high_s *= 2.0;
+        }
+        for _ in 0..60 {
+            let middle_s = 0.5 * (low_s + high_s);
+            if self.served_beyond(middle_s) > tail {
+                low_s = middle_s;
+            } else {
+                high_s = middle_s;
+            }
+        }
+        Ok(0.5 * (low_s + high_s))
     }
 
     /// Share of the servers that are busy.
@@ -104,7 +204,7 @@ fn ratios_until_negligible(
         }
         let next = ratio(ratios.len());
         ratios.push(next);
-        weight = crate::float::lesser(1.0, weight * next);
+        weight = lesser(1.0, weight * next);
     }
     Ok(ratios)
 }
@@ -150,6 +250,58 @@ mod tests {
         let queue = ErlangA::new(200.0, 1.0, 10.0, 100).unwrap();
         close(queue.share_abandoning(), 0.5, 1e-6);
         close(queue.utilisation(), 1.0, 1e-9);
+    }
+
+    /// With much patience the waits of those served are those of M/M/c; with little nobody waits.
+    #[test]
+    fn waits_of_the_served_have_their_limits() {
+        let patient = ErlangA::new(8.0, 1.0, 1e6, 10).unwrap();
+        let queue = Mmc::new(8.0, 1.0, 10).unwrap();
+        for tail in [0.3, 0.1, 0.01, 1e-6] {
+            let wait_s = patient.wait_of_served_exceeded_s(tail).unwrap();
+            close(wait_s, queue.wait_exceeded_s(tail).unwrap(), 1e-4);
+            close(patient.share_of_served_waiting_beyond(wait_s).unwrap(), tail, 1e-9);
+        }
+        let hasty = ErlangA::new(8.0, 1.0, 1e-9, 10).unwrap();
+        assert!(hasty.wait_of_served_exceeded_s(0.5).unwrap() == 0.0);
+        assert_eq!(hasty.wait_of_served_exceeded_s(1e-3).unwrap(), 0.0);
+    }
+
+    /// One server and the chance of `k` before one by hand: whoever finds one in service waits for
+    /// Exp(μ), or gives up first: the share that waits beyond `t` and is served is
+    /// `μ / (μ + θ) e^(−(μ + θ) t)`. Summed numerically over `k`, by convolution of densities.
+    #[test]
+    fn waits_of_the_served_by_numerical_integration() {
+        let (rate, service_s, patience_s, servers) = (2.7_f64, 1.0, 2.0, 3);
+        let queue = ErlangA::new(rate, service_s, patience_s, servers).unwrap();
+        let (theta, busy_per_s) = (1.0 / patience_s, servers as f64 / service_s);
+        // Survival of the phase-type wait by small steps of its chain: `ahead[k]`: k ahead of one.
+        let step_s = 1e-4;
+        let mut ahead: Vec<f64> = queue.finding.clone();
+        let (mut served, mut beyond) = (0.0, Vec::new());
+        for step in 0..200_000_u32 {
+            if step % 5_000 == 0 {
+                beyond.push((f64::from(step) * step_s, served));
+            }
+            let mut next = ahead.clone();
+            for k in 0..ahead.len() {
+                let leaves = busy_per_s + theta * k as f64;
+                // Those ahead go at `c μ + k θ`; one's own patience ends at θ.
+                next[k] -= ahead[k] * step_s * (leaves + theta);
+                if k > 0 {
+                    next[k - 1] += ahead[k] * step_s * leaves;
+                } else {
+                    served += ahead[0] * step_s * busy_per_s;
+                }
+            }
+            ahead = next;
+        }
+        let total = 1.0 - queue.share_abandoning();
+        for (wait_s, so_far) in beyond {
+            let expected = (served - so_far) / total;
+            let share = queue.share_of_served_waiting_beyond(wait_s).unwrap();
+            assert!((share - expected).abs() < 2e-4, "{wait_s}: {share} against {expected}");
+        }
     }
 
     #[test]

@@ -47,11 +47,6 @@ impl Scale {
         Self { each_per_s, asked_per_s, carried_per_s, cells, load, is_estimate }
     }
 
-    /// A text with the sign of a closed form, where the numbers are one.
-    fn marked(&self, text: String) -> String {
-        if self.is_estimate { quantity::about(&text) } else { text }
-    }
-
     /// Where the mark stands, as a part of the cells.
     fn at(&self) -> f64 {
         if self.load > 1.0 { 1.0 } else { self.load }
@@ -107,17 +102,26 @@ pub(crate) fn gauge(card: Memo<Card>) -> El {
         .class("gauge-asked")
         .text_of(move || number(scale().asked_per_s))
         .child(el("span").class("wide-only").text(strings::ASKED_UNIT));
+    // The sign of a closed form takes no room, so that nothing moves when it goes.
+    let sign = || {
+        let text = move || if scale().is_estimate { quantity::about("") } else { String::new() };
+        el("span").class("gauge-about").text_of(text)
+    };
     let labels = el("div")
         .class("gauge-labels")
-        .child(el("span").class("gauge-each").text_of(move || {
-            let scale = scale();
-            scale.marked(strings::per_gpu(scale.each_per_s))
-        }))
+        .child(
+            el("span")
+                .class("gauge-each")
+                .child(sign())
+                .text_of(move || strings::per_gpu(scale().each_per_s)),
+        )
         .child(asked)
-        .child(el("span").class("gauge-carried").text_of(move || {
-            let scale = scale();
-            scale.marked(strings::carried(scale.carried_per_s))
-        }));
+        .child(
+            el("span")
+                .class("gauge-carried")
+                .child(sign())
+                .text_of(move || strings::carried(scale().carried_per_s)),
+        );
     el("div").class("gauge").child([cells, labels])
 }
 

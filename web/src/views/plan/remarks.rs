@@ -1,4 +1,5 @@
-//! What has to be known of traffic that is more than one kind of request at a steady rate.
+//! What has to be known of traffic that is more than one kind of request at a steady rate, and of runs
+//! too short for what is read from them.
 
 use leptos::prelude::*;
 
@@ -21,10 +22,10 @@ pub(crate) fn remarks(state: State) -> El {
             && scenario.bursts.is_none()
             && scenario.profile.is_constant();
         state.answered.with(|answered| match answered {
-            _ if is_plain => String::new(),
             Some(answered) if answered.scenario == scenario => {
                 report::remarks(&answered.answer, &scenario).join(&BETWEEN.to_string())
             }
+            _ if is_plain => String::new(),
             _ => before.cloned().unwrap_or_default(),
         })
     });
