@@ -193,6 +193,7 @@ Examples:
   headroom simulate rate=12 'profile=spike(30s,20s,3)' sim.requests=1500
   headroom simulate rate=15 'arrivals=onoff(20s,60s,0.1)'
   headroom simulate rate=100 --replicas 5 --requests 8640000      a day, on five replicas
+  headroom simulate rate=60 disagg.prefill=2 disagg.decode=2     two pools, beside 4 replicas
   headroom simulate --trace day.csv --requests-out outcomes.csv
   headroom simulate --trace day.csv --trace-speed 2 --exact --json
   headroom simulate --trace azure.csv.gz --trace-rate 2 rate=10     replayed at five times the speed")]

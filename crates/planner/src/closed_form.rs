@@ -4,7 +4,7 @@ use scenario::Resolved;
 use serde::{Deserialize, Serialize};
 use sim_core::{
     LengthSpec, RequestSource, Rules, Setup, Slo,
-    engine::{BLOCK_SIZE, VllmRules},
+    engine::{BLOCK_SIZE, Speculation, VllmRules},
     float::{greater, lesser},
     theory::{Fluid, WholeBatches, md1_wait_exceeded_s},
     workload::{RequestClass, RequestLengths},
@@ -160,7 +160,8 @@ pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
             share: total.map_or(1.0, |total| class.weight / total),
             slo: class.slo,
             fluid: Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
-                .with_cached(cached_tokens(setup, class)),
+                .with_cached(cached_tokens(setup, class))
+                .with_speculation(speculation(setup)),
             output: match class.lengths {
                 RequestLengths::Independent { output, .. } => output,
                 RequestLengths::Pairs(_) => fixed(output_tokens),
@@ -193,6 +194,14 @@ pub(crate) fn fluid_of(setup: &Setup) -> Fluid {
     };
     Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
         .with_cached(cached_tokens)
+        .with_speculation(speculation(setup))
+}
+
+const fn speculation(setup: &Setup) -> Speculation {
+    match setup.rules {
+        Rules::Speculative(speculation) => speculation,
+        _ => Speculation::NONE,
+    }
 }
 
 /// Tokens of a prompt of mean length that the prefix cache holds: whole blocks of what prompts of

@@ -231,7 +231,7 @@ fn load_point(point: &LoadPoint) -> Value {
 
 /// A distribution in seconds; `null` where nothing was counted.
 #[derive(Serialize)]
-struct Figures {
+pub(crate) struct Figures {
     count: u64,
     is_exact: bool,
     min_s: Option<f64>,
@@ -244,7 +244,7 @@ struct Figures {
     max_s: Option<f64>,
 }
 
-fn distribution(values: &Distribution) -> Figures {
+pub(crate) fn distribution(values: &Distribution) -> Figures {
     Figures {
         count: values.count(),
         is_exact: values.is_exact(),

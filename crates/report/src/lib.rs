@@ -19,6 +19,7 @@ mod know;
 mod know_table;
 mod ledger;
 mod names;
+mod pools;
 mod requests;
 mod run_text;
 mod steadiness;
@@ -38,6 +39,7 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
+pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
 pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};

@@ -53,7 +53,8 @@ pub fn run_text(
     format!("{}\n{}\n", parts.join("\n"), words::FINITE_RUN)
 }
 
-fn latencies(run: &Run) -> String {
+/// The latencies of a run, a line each.
+pub(crate) fn latencies(run: &Run) -> String {
     const HEADER: [&str; 7] = ["", "P50", "P90", "P99", "longest", "mean", "values"];
     let row = |name: &str, values: &Distribution| {
         let percentile = |percent| quantity::duration_or_unknown(values.percentile(percent));

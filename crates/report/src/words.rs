@@ -430,6 +430,40 @@ pub(crate) fn run_replicas(replicas: u64) -> String {
     format!("{} replicas got the requests in turn. On one of them:", count(replicas))
 }
 
+pub(crate) const IN_POOLS: &str = "in pools";
+
+/// “2 prefill replicas were busy for 73 % of the time, 1 decode replica for 41 %.”
+pub(crate) fn run_pools(prefill: (usize, f64), decode: (usize, f64)) -> String {
+    let pool = |(number, busy): (usize, f64), one: &str, many: &str, verb: [&str; 2]| {
+        let verb = verb[usize::from(number != 1)];
+        format!("{}{verb} for {}", counted(number as u64, one, many), share(busy))
+    };
+    format!(
+        "{} of the time, {}.",
+        pool(prefill, "prefill replica", "prefill replicas", [" was busy", " were busy"]),
+        pool(decode, "decode replica", "decode replicas", ["", ""])
+    )
+}
+
+/// “1,990 KV caches of 58.7 MB on average were sent: 3.4 ms each from the first token to the decode
+/// replica, 1.2 ms of them waiting for the link. Links were sending for 12 % of the time.”
+pub(crate) fn run_transfers(
+    number: u64,
+    mean_bytes: f64,
+    (mean_s, wait_s): (f64, f64),
+    busy: f64,
+) -> String {
+    format!(
+        "{} of {} on average went over the links, {} each from the first token to the decode \
+         replica, {} of it waiting for the link. Links were sending for {} of the time.",
+        counted(number, "KV cache", "KV caches"),
+        quantity::memory(mean_bytes),
+        duration(mean_s),
+        duration(wait_s),
+        share(busy)
+    )
+}
+
 /// “3 times a running request lost its KV cache; 240 tokens were computed again.”
 pub(crate) fn run_preempted(preemptions: u64, recomputed_tokens: u64) -> String {
     format!(

@@ -41,6 +41,12 @@ const AT_ONCE: Need = Need {
     value: "static",
     is_met: |scenario| !scenario.rules.are_sequential(),
 };
+const DRAFTS: Need =
+    Need { key: "spec.tokens", value: "4", is_met: |scenario| scenario.spec.tokens > 0 };
+const PREFILL: Need =
+    Need { key: "disagg.prefill", value: "1", is_met: |scenario| scenario.disagg.prefill > 0 };
+const DECODE: Need =
+    Need { key: "disagg.decode", value: "1", is_met: |scenario| scenario.disagg.decode > 0 };
 const ROOFLINE: Need = Need {
     key: "step.kind",
     value: "roofline",
@@ -88,22 +94,33 @@ static NEEDS: &[(&[&str], &[Need])] = &[
         &[VLLM],
     ),
     (&["prefix"], &[VLLM, PREFIX_CACHE]),
+    (&["spec.acceptance", "spec.draft_cost"], &[DRAFTS]),
+    (&["disagg.prefill"], &[DECODE]),
+    (&["disagg.decode"], &[PREFILL]),
+    (&["disagg.link_gbps", "disagg.latency"], &[PREFILL, DECODE]),
     (&["priority"], &[VLLM, PRIORITIES]),
 ];
 
 /// Parts of a class that need something.
 const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
 
+/// Pools are simulated, but nothing is planned with them.
+const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone; this is about replicas that do both.";
+
 /// As many requests are looked at for lengths beyond the context.
 const MOST_LOOKED_AT: u64 = 10_000;
 
 impl Scenario {
     /// What a person should know of settings that were all taken as written: which of them have no
-    /// effect beside the others and what would give them one, and how many requests are longer than
-    /// the model takes.
+    /// effect beside the others and what would give them one, what counts in single runs alone, and how
+    /// many requests are longer than the model takes.
     #[must_use]
     pub fn cautions(&self) -> Vec<Notice> {
         let mut cautions = self.without_effect();
+        if self.disagg.is_asked_for() {
+            let message = NOT_PLANNED.to_owned();
+            cautions.push(Notice::new("disagg", "", NoticeKind::NotPlanned, message));
+        }
         if let Some(beyond) = self.beyond_context() {
             let message = beyond.sentence(&self.way_within_context(&beyond));
             cautions.push(Notice::new("in", "", NoticeKind::BeyondContext, message));

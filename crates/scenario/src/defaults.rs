@@ -8,7 +8,7 @@ use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
 use crate::profile::Profile;
 use crate::rules::SchedRules;
-use crate::schema::{Scenario, Sched, Sim, StepOverrides, VllmOptions};
+use crate::schema::{Disagg, Scenario, Sched, Sim, Spec, StepOverrides, VllmOptions};
 
 /// The defaults of link version 1. Never to be changed.
 pub(crate) fn v1() -> Scenario {
@@ -28,6 +28,8 @@ pub(crate) fn v1() -> Scenario {
         sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },
         rules: SchedRules::Reference,
         vllm: VllmOptions::default(),
+        spec: Spec { tokens: 0, acceptance: 0.7, draft_cost: 0.05 },
+        disagg: Disagg { prefill: 0, decode: 0, link_gbps: 400.0, latency_s: 1e-3 },
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
         sim: Sim { requests: 2000, replications: 8, seed: 0 },

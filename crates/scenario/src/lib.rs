@@ -41,4 +41,4 @@ pub use profile::Profile;
 pub use reader::LINK_VERSION;
 pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};
 pub use rules::SchedRules;
-pub use schema::{Scenario, Sched, Sim, StepKind, StepOverrides, VllmOptions};
+pub use schema::{Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions};

@@ -29,6 +29,8 @@ pub enum NoticeKind {
     Shortened,
     /// The value is taken as written, but has no effect beside the other settings.
     NoEffect,
+    /// The value is taken as written, but counts in single runs alone, not in plans.
+    NotPlanned,
     /// The lengths are taken as written, but some requests exceed the context of the model.
     BeyondContext,
     /// The key was given more than once; the last value is used.

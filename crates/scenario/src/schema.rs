@@ -42,6 +42,10 @@ pub struct Scenario {
     pub rules: SchedRules,
     /// What vLLM's rules can be told beside.
     pub vllm: VllmOptions,
+    /// Speculative decoding.
+    pub spec: Spec,
+    /// Replicas that only prefill, and replicas that only decode.
+    pub disagg: Disagg,
     /// Constants of the step time that replace the catalogue's.
     pub step: StepOverrides,
     /// KV cache size in tokens; computed from the GPU's memory if absent.
@@ -72,6 +76,39 @@ pub struct VllmOptions {
     pub long_prefill_token_threshold: u64,
     /// Share of the KV cache kept free when a request is admitted, 0 to 1.
     pub watermark: f64,
+}
+
+/// Speculative decoding. See [`sim_core::engine::Speculation`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Tokens drafted for each sequence in a step; 0 for none.
+    pub tokens: u64,
+    /// How often a drafted token is kept, 0 to 1.
+    pub acceptance: f64,
+    /// Time of a draft as a share of a decode step, 0 to 1.
+    pub draft_cost: f64,
+}
+
+/// Prefill and decode on replicas of their own, in a single run. See
+/// [`sim_core::fleet::Disaggregated`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disagg {
+    /// Replicas that prefill; 0 for none.
+    pub prefill: u64,
+    /// Replicas that decode; 0 for none.
+    pub decode: u64,
+    /// Bandwidth of the link of a prefill replica, Gbit/s.
+    pub link_gbps: f64,
+    /// Latency of a transfer, seconds.
+    pub latency_s: f64,
+}
+
+impl Disagg {
+    /// Whether there are both kinds of replicas.
+    #[must_use]
+    pub const fn is_asked_for(&self) -> bool {
+        self.prefill > 0 && self.decode > 0
+    }
 }
 
 /// Constants of the step time that a person typed. What is absent comes from the catalogue.

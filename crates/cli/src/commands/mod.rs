@@ -5,5 +5,6 @@ pub(crate) mod chart;
 pub(crate) mod know;
 pub(crate) mod link;
 pub(crate) mod plan;
+pub(crate) mod pools;
 pub(crate) mod simulate;
 pub(crate) mod sweep;

@@ -10,15 +10,22 @@ use sim_core::{
     simulate, simulate_by_oracle,
 };
 
+use super::pools;
 use crate::{args::SimulateArgs, failure::Failure, input, output, pool, trace};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     let mut scenario = input::scenario(&args.scenario)?;
+    // What is said of them is meant for plans.
+    let disagg = scenario.disagg;
+    if disagg.is_asked_for() {
+        scenario.disagg = Scenario::preset().disagg;
+    }
     if args.trace.is_some() {
         trace::take_over(&mut scenario);
     } else {
         input::caution(&scenario, false);
     }
+    scenario.disagg = disagg;
     let (mut setup, classes) = match scenario.resolve() {
         Ok(resolved) => (resolved.setup, resolved.classes),
         Err(error) => {
@@ -33,6 +40,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         }
     };
     choose_source(&mut setup, args, &scenario)?;
+    if disagg.is_asked_for() {
+        pools::run(args, &scenario, &setup, &classes)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let FleetRun { replicas, total: run } = simulated(&setup, args)?;
     let requests = || report::requests_csv(run.requests.as_deref().unwrap_or_default());
     if let Some(path) = &args.requests_out {

@@ -4,7 +4,7 @@ use quantity::Unit;
 
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
-    Field, Group,
+    Field, Group, pools,
     slider::{Scale, Slider, Snap, StepSizes},
 };
 
@@ -286,6 +286,13 @@ pub static FIELDS: &[Field] = &[
             Real { get: |s| s.vllm.watermark, put: |s, v| s.vllm.watermark = v },
         )
     },
+    pools::SPEC_TOKENS,
+    pools::SPEC_ACCEPTANCE,
+    pools::SPEC_DRAFT_COST,
+    pools::PREFILL,
+    pools::DECODE,
+    pools::LINK,
+    pools::LATENCY,
     Field {
         unit: "tokens",
         quantity: Unit::Tokens,
@@ -543,7 +550,12 @@ const fn on_off(is_on: bool) -> &'static str {
 }
 
 /// A setting with nothing but its name; the table fills in the rest.
-const fn word(key: &'static str, label: &'static str, group: Group, access: Access) -> Field {
+pub(super) const fn word(
+    key: &'static str,
+    label: &'static str,
+    group: Group,
+    access: Access,
+) -> Field {
     Field {
         key,
         label,

@@ -74,6 +74,20 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
+    /// Speculative decoding under rules that have none.
+    #[error(
+        "spec.tokens={tokens}: there is no speculative decoding under sched.rules={rules}, only \
+         under sched.rules=reference.{}",
+        in_words(remedies)
+    )]
+    NoSpeculation {
+        /// Tokens to be drafted in a step.
+        tokens: u64,
+        /// The rules, as links write them.
+        rules: String,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
     /// The classes take more than all requests.
     #[error(
         "The shares of the classes ({shares}) add up to {}. Make them {} or less{change}.",
@@ -103,7 +117,8 @@ impl ResolveError {
         match self {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
-            | Self::TooLong { remedies, .. } => remedies,
+            | Self::TooLong { remedies, .. }
+            | Self::NoSpeculation { remedies, .. } => remedies,
             _ => &[],
         }
     }

@@ -1,12 +1,12 @@
 //! The computation: catalogue figures, what a person typed in their place, and what follows.
 
 use catalog::{Catalog, Figure, FigureKind, Gpu, Model};
-use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload};
+use sim_core::{EngineSpec, Rules, Setup, StepTimeSpec, Workload, engine::Speculation};
 
 use crate::{
     field::{Access, FIELDS},
     rules::SchedRules,
-    schema::{Scenario, StepKind},
+    schema::{Scenario, Spec, StepKind},
     writing,
 };
 
@@ -56,7 +56,15 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
-    let needed_tokens = traffic.largest_tokens();
+    if scenario.spec.tokens > 0 && scenario.rules != SchedRules::Reference {
+        return Err(ResolveError::NoSpeculation {
+            tokens: scenario.spec.tokens,
+            rules: scenario.rules.text(),
+            remedies: Vec::new(),
+        });
+    }
+    // Drafts are written before they are verified.
+    let needed_tokens = traffic.largest_tokens() + scenario.spec.tokens;
     if kv_capacity_tokens < needed_tokens {
         let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
         return Err(ResolveError::NoRoom {
@@ -86,7 +94,12 @@ fn setup(
             },
             kv_capacity_tokens,
         },
-        rules: scenario.rules.to_rules(&scenario.vllm),
+        rules: match scenario.spec {
+            Spec { tokens: 0, .. } => scenario.rules.to_rules(&scenario.vllm),
+            Spec { tokens, acceptance, draft_cost } => {
+                Rules::Speculative(Speculation { tokens, acceptance, draft_cost })
+            }
+        },
         step_time,
         slo: scenario.slo,
         seed: scenario.sim.seed,
@@ -305,6 +318,16 @@ fn push_memory(gpu: &Gpu, ledger: &mut Ledger) {
 /// Numbers that only vLLM's rules use, and that are 0 where nobody says anything.
 const VLLM_NUMBERS: [&str; 3] = ["prefix", "sched.long_prefill_token_threshold", "sched.watermark"];
 
+impl Scenario {
+    /// Whether a setting of speculative decoding or of pools has something to work on; others have.
+    fn is_in_force(&self, key: &str) -> bool {
+        if key.starts_with("disagg.") {
+            return self.disagg.is_asked_for();
+        }
+        self.spec.tokens > 0 || !key.starts_with("spec.")
+    }
+}
+
 /// The settings that go into the answer as they are: typed, or Headroom's defaults.
 fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
     for field in FIELDS {
@@ -315,8 +338,8 @@ fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
         let Some(value) = scenario.number(field.key).filter(|_| settled) else { continue };
         let is_default = scenario.get(field.key).as_deref() == Some(field.default);
         let is_vllms = VLLM_NUMBERS.contains(&field.key);
-        if is_vllms && is_default {
-            // Nothing is limited, kept free or shared.
+        if is_default && (is_vllms || !scenario.is_in_force(field.key)) {
+            // Nothing is limited, kept free, shared, drafted or sent.
             continue;
         }
         let (kind, source) = if is_default {

@@ -77,7 +77,8 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
         }
         ResolveError::NoRoom { remedies, capacity_tokens, .. } => {
             remedies.extend(computed_cache(scenario));
-            remedies.extend(shorter(scenario, *capacity_tokens));
+            let room = capacity_tokens.saturating_sub(scenario.spec.tokens);
+            remedies.extend(shorter(scenario, room));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
             remedies.truncate(3);
@@ -86,11 +87,17 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(within_context(scenario, *context_tokens));
             remedies.extend(longer_context(scenario, catalog));
         }
+        ResolveError::NoSpeculation { remedies, .. } => {
+            let drafts = "with drafts".to_owned();
+            remedies.extend(tried(scenario, "sched.rules", "reference", drafts));
+            remedies.extend(tried(scenario, "spec.tokens", "0", "without drafts".to_owned()));
+        }
         _ => return error,
     }
     if let ResolveError::DoesNotFit { remedies, .. }
     | ResolveError::NoRoom { remedies, .. }
-    | ResolveError::TooLong { remedies, .. } = &mut error
+    | ResolveError::TooLong { remedies, .. }
+    | ResolveError::NoSpeculation { remedies, .. } = &mut error
         && remedies.is_empty()
     {
         remedies.extend(together(scenario, catalog));
@@ -139,7 +146,10 @@ fn step_towards(
             auto("kv.capacity_tokens")
         }
         // Prompt and answer get half of the room each.
-        ResolveError::NoRoom { capacity_tokens, .. } => cut(scenario, capacity_tokens / 2),
+        ResolveError::NoRoom { capacity_tokens, .. } => {
+            cut(scenario, capacity_tokens.saturating_sub(scenario.spec.tokens) / 2)
+        }
+        ResolveError::NoSpeculation { .. } => Some(("spec.tokens".to_owned(), "0".to_owned())),
         ResolveError::DoesNotFit { .. } if scenario.step.weight_bytes.is_some() => {
             auto("step.weight_bytes")
         }

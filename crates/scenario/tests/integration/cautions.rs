@@ -4,7 +4,7 @@ use scenario::{NoticeKind, Scenario};
 use sim_core::{Keep, Precision, simulate};
 
 /// A setting that lacks something, beside what, and what it lacks.
-const IDLE: [(&str, &str, &str); 24] = [
+const IDLE: [(&str, &str, &str); 30] = [
     ("model=phi-4", "step.kind=affine", "step.kind=roofline"),
     ("gpu=l4", "step.kind=queue-model", "step.kind=roofline"),
     ("sched.max_num_batched_tokens=64", "sched.rules=static", "sched.rules=reference"),
@@ -18,6 +18,12 @@ const IDLE: [(&str, &str, &str); 24] = [
     ("sched.watermark=5%", "", "sched.rules=vllm-0.33"),
     ("class.a.priority=3", "class.a=share:20&sched.rules=vllm-0.33", "sched.policy=priority"),
     ("class.a.prefix=30", "class.a=share:20&sched.rules=vllm-0.33", "sched.prefix_caching=on"),
+    ("spec.acceptance=90", "", "spec.tokens=4"),
+    ("spec.draft_cost=20", "", "spec.tokens=4"),
+    ("disagg.prefill=2", "", "disagg.decode=1"),
+    ("disagg.decode=2", "", "disagg.prefill=1"),
+    ("disagg.link_gbps=10", "disagg.prefill=1", "disagg.decode=1"),
+    ("disagg.latency=5ms", "disagg.decode=3", "disagg.prefill=1"),
     ("step.params=8e9", "step.kind=affine", "step.kind=roofline"),
     ("step.weight_bytes=8e9", "step.kind=affine", "step.kind=roofline"),
     ("step.kv_bytes_per_token=5000", "step.kind=affine", "step.kind=roofline"),
@@ -92,6 +98,14 @@ fn a_sentence_names_setting_reason_and_way() {
 }
 
 #[test]
+fn pools_are_not_planned_with() {
+    let cautions = with(&["disagg.prefill=1&disagg.decode=2&disagg.link_gbps=10"]).cautions();
+    assert_eq!(cautions.len(), 1);
+    assert_eq!(cautions[0].kind, NoticeKind::NotPlanned);
+    assert!(cautions[0].message.contains("headroom simulate"), "{}", cautions[0].message);
+}
+
+#[test]
 fn defaults_and_settings_in_use_give_no_caution() {
     for link in [
         "",
@@ -101,6 +115,7 @@ fn defaults_and_settings_in_use_give_no_caution() {
         "sched.rules=vllm-0.33&sched.policy=priority&class.a=share:20,priority:1",
         "step.kind=queue-model&step.alpha_s=5ms&sched.max_num_seqs=64",
         "sched.async=off&prefix=0&sched.policy=fcfs",
+        "spec.tokens=4&spec.acceptance=80&spec.draft_cost=0",
     ] {
         let scenario = Scenario::from_link(link).scenario;
         assert_eq!(scenario.cautions(), [], "{link}");

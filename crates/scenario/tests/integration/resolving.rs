@@ -2,7 +2,8 @@
 
 use scenario::{Provenance, ResolveError, Scenario};
 use sim_core::{
-    LengthSpec, RequestSource, StepShape, StepTimeSpec,
+    LengthSpec, RequestSource, Rules, StepShape, StepTimeSpec,
+    engine::Speculation,
     workload::{Mix, RequestLengths},
 };
 
@@ -399,5 +400,51 @@ fn what_only_helps_together_is_offered_together() {
             scenario.set(key, value).expect("a remedy can be set");
         }
         assert!(scenario.resolve().is_ok());
+    }
+}
+
+#[test]
+fn drafts_become_rules_and_need_room() {
+    let mut scenario = Scenario::preset();
+    scenario.set("spec.tokens", "4").unwrap();
+    scenario.set("spec.acceptance", "80%").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    let speculation = Speculation { tokens: 4, acceptance: 0.8, draft_cost: 0.05 };
+    assert_eq!(resolved.setup.rules, Rules::Speculative(speculation));
+    let entry = |key| resolved.ledger.get(key).map(|entry| (entry.value, entry.kind));
+    assert_eq!(entry("spec.acceptance"), Some((80.0, Provenance::Given)));
+    assert_eq!(entry("spec.draft_cost"), Some((5.0, Provenance::Assumed)));
+    // Without drafts nothing is said of them.
+    assert!(Scenario::preset().resolve().unwrap().ledger.get("spec.tokens").is_none());
+    // Prompt, answer and drafts.
+    scenario.set("kv.capacity_tokens", "1284").unwrap();
+    assert!(scenario.resolve().is_ok());
+    scenario.set("kv.capacity_tokens", "1283").unwrap();
+    let error = scenario.resolve().unwrap_err();
+    assert!(matches!(error, ResolveError::NoRoom { needed_tokens: 1284, .. }), "{error}");
+}
+
+#[test]
+fn other_rules_have_no_drafts() {
+    for rules in ["vllm-0.33", "static", "dynamic(0.02s)", "sequential"] {
+        let mut scenario = Scenario::preset();
+        scenario.set("sched.rules", rules).unwrap();
+        scenario.set("spec.tokens", "4").unwrap();
+        let error = scenario.resolve().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "spec.tokens=4: there is no speculative decoding under sched.rules={rules}, only \
+                 under sched.rules=reference. Try sched.rules=reference (with drafts), or \
+                 spec.tokens=0 (without drafts)."
+            )
+        );
+        for remedy in error.remedies() {
+            let mut changed = scenario.clone();
+            for (key, value) in remedy.changes() {
+                changed.set(key, value).unwrap();
+            }
+            assert!(changed.resolve().is_ok(), "{}", remedy.typed());
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use scenario::{
-    ClassSpec, Direction, FIELDS, Profile, Scenario, Sched, SchedRules, Sim, Step, StepKind,
-    StepOverrides, VllmOptions, field,
+    ClassSpec, Direction, Disagg, FIELDS, Profile, Scenario, Sched, SchedRules, Sim, Spec, Step,
+    StepKind, StepOverrides, VllmOptions, field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -171,6 +171,18 @@ fn vllm() -> impl Strategy<Value = VllmOptions> {
     )
 }
 
+fn pools() -> impl Strategy<Value = (Spec, Disagg)> {
+    let spec = (0_u64..=64, 0.0..1.0, 0.0..1.0).prop_map(|(tokens, acceptance, draft_cost)| Spec {
+        tokens,
+        acceptance,
+        draft_cost,
+    });
+    let disagg = (0_u64..=1000, 0_u64..=1000, 0.01..1e6, 0.0..60.0).prop_map(
+        |(prefill, decode, link_gbps, latency_s)| Disagg { prefill, decode, link_gbps, latency_s },
+    );
+    (spec, disagg)
+}
+
 /// Scenarios within the documented ranges and within the context of their model.
 fn valid() -> impl Strategy<Value = Scenario> {
     let models = ["qwen2.5-7b", "llama-3.1-70b", "qwen2.5-14b-int4"];
@@ -182,10 +194,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         overrides(),
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
         (bursts(), profile(), classes()),
-        (vllm(), 0_u64..=10_000_000),
+        (vllm(), 0_u64..=10_000_000, pools()),
     )
         .prop_map(move |(traffic, target, engine, step, sim, over_time, cache)| {
-            let (vllm, shared_prefix_tokens) = cache;
+            let (vllm, shared_prefix_tokens, (spec, disagg)) = cache;
             let (bursts, profile, classes) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
             let (ttft_s, tpot_s, share, headroom) = target;
@@ -207,6 +219,8 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 sched: Sched { max_num_batched_tokens, max_num_seqs },
                 rules,
                 vllm,
+                spec,
+                disagg,
                 step,
                 kv_capacity_tokens,
                 sim: Sim { requests, replications, seed },
