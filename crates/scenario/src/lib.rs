@@ -20,6 +20,7 @@ mod json;
 mod lengths;
 mod link;
 mod notice;
+mod overload;
 mod pieces;
 mod profile;
 mod range;
@@ -35,6 +36,7 @@ pub use class::{CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES,
 pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
+pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload};
 pub use profile::Profile;
 pub use reader::LINK_VERSION;
 pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};

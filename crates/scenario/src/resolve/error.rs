@@ -74,6 +74,21 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
+    /// Clients that react, or a line with a policy, under rules that have neither.
+    #[error(
+        "{settings}: under {rules} every request waits in order of arrival for as long as it \
+         takes; only sched.rules=reference has queue limits, deadlines and clients that give up, \
+         try again or form a closed loop.{}",
+        in_words(remedies)
+    )]
+    NoReaction {
+        /// What asks for it, as links write it.
+        settings: String,
+        /// The rules in force, as links write them.
+        rules: String,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
     /// The classes take more than all requests.
     #[error(
         "The shares of the classes ({shares}) add up to {}. Make them {} or less{change}.",
@@ -103,7 +118,8 @@ impl ResolveError {
         match self {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
-            | Self::TooLong { remedies, .. } => remedies,
+            | Self::TooLong { remedies, .. }
+            | Self::NoReaction { remedies, .. } => remedies,
             _ => &[],
         }
     }

@@ -4,6 +4,7 @@
 mod json;
 mod links;
 mod messages;
+mod overload;
 mod resolving;
 mod round_trip;
 mod table;

@@ -30,8 +30,10 @@ pub struct ClientSpec {
 pub enum Population {
     /// Users without number: requests come as the workload says, whatever became of earlier ones.
     Open,
-    /// A fixed number of users, each with at most one request at a time. Lengths are those of the
-    /// workload, its arrival times play no part. Request `k · users + u` is the k-th of user u.
+    /// A fixed number of users, each with at most one request at a time, who together send as many
+    /// as the workload has. Lengths are those of the workload, its arrival times play no part.
+    /// Request `k · users + u` is the k-th of user u; where one is ahead of the others so far that
+    /// the workload has no such request, lengths come round again.
     Closed {
         /// How many.
         users: u64,

@@ -175,10 +175,13 @@ impl<'a> World<'a> {
     fn send(&mut self, index: usize) {
         let Send { at_s, key, intended_s } = self.sends.remove(index);
         let index = self.wanted.len();
-        let request =
-            Request { index: index as u64, arrival_s: intended_s, ..self.drawn[key as usize] };
+        let drawn = self.drawn[key as usize % self.drawn.len()];
+        let request = Request { index: index as u64, arrival_s: intended_s, ..drawn };
         self.recorder.arrived(&request);
         self.wanted.push(Wanted { request, key, attempts: 0 });
+        if self.wanted.len() == self.drawn.len() {
+            self.sends.clear();
+        }
         let budget = self.setup.clients.retries.and_then(|retries| retries.budget);
         self.saved_retries += budget.unwrap_or(0.0);
         if self.saved_retries > RETRIES_SAVED {
@@ -274,7 +277,7 @@ impl<'a> World<'a> {
         };
         let last = &self.wanted[index];
         let key = last.key + users.min(self.drawn.len() as u64);
-        if key < self.drawn.len() as u64 {
+        if self.wanted.len() < self.drawn.len() {
             let from_s = match pacing {
                 Pacing::AfterAnswer => now_s,
                 Pacing::OnSchedule => last.request.arrival_s,

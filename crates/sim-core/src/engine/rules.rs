@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    BatchRule, BatchSetup, Keep, Progress, ServiceNoise,
+    Attendance, AttendedSimulation, BatchRule, BatchSetup, Keep, Progress, ServiceNoise,
     inbox::OpenLoop,
     simulate_batches,
     simulation::ReferenceSimulation,
@@ -202,6 +202,7 @@ pub struct Simulation {
 enum State {
     Reference(Box<ReferenceSimulation<OpenLoop>>),
     Vllm(Box<VllmSimulation>),
+    Attended(Box<AttendedSimulation>),
     /// Rules whose engines run in one piece have run already.
     Ended(Box<Run>),
 }
@@ -230,11 +231,29 @@ impl Simulation {
         Ok(Self { state })
     }
 
+    /// Prepare a run with clients and a line that may react. Where they do not, it is the run of
+    /// [`new`](Self::new).
+    ///
+    /// # Errors
+    /// The set-up holds a number outside its domain, or rules without clients that react.
+    pub fn attended(
+        setup: &Setup,
+        attendance: &Attendance,
+        keep: Keep,
+    ) -> Result<Self, SetupError> {
+        if attendance.is_open() {
+            return Self::new(setup, keep);
+        }
+        let simulation = AttendedSimulation::new(&attendance.before(setup), keep)?;
+        Ok(Self { state: State::Attended(Box::new(simulation)) })
+    }
+
     /// Take up to `most` jumps.
     pub fn advance(&mut self, most: u64) -> Progress {
         match &mut self.state {
             State::Reference(simulation) => simulation.advance(most),
             State::Vllm(simulation) => simulation.advance(most),
+            State::Attended(simulation) => simulation.advance(most),
             State::Ended(_) => Progress::Done,
         }
     }
@@ -245,6 +264,7 @@ impl Simulation {
         match self.state {
             State::Reference(simulation) => simulation.finish().0,
             State::Vllm(simulation) => simulation.finish().run,
+            State::Attended(simulation) => simulation.finish().run,
             State::Ended(run) => *run,
         }
     }
