@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sim_core::{Distribution, Run};
 
 use crate::{
+    attempts::{self, Attempts},
     requests::outcome,
     telling::{Telling, tell},
 };
@@ -53,9 +54,16 @@ pub fn sweep_json(points: &[LoadPoint], scenario: &Scenario) -> String {
 }
 
 /// What happened in one run, or in all `replicas` together, as
-/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and `with_requests` asks.
+/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and
+/// `with_requests` asks; `attempts` where clients or the line react.
 #[must_use]
-pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bool) -> String {
+pub fn run_json(
+    run: &Run,
+    replicas: u64,
+    scenario: &Scenario,
+    attempts: Option<&Attempts>,
+    with_requests: bool,
+) -> String {
     let requests = run.requests.as_deref().filter(|_| with_requests).map(|requests| {
         let row = |r: &sim_core::RequestRecord| {
             json!({
@@ -78,7 +86,11 @@ pub fn run_json(run: &Run, replicas: u64, scenario: &Scenario, with_requests: bo
         "offered": run.offered,
         "completed": run.completed,
         "rejected": run.rejected,
+        "dropped": run.dropped,
+        "abandoned": run.abandoned,
+        "throttled": run.throttled,
         "in_flight": run.in_flight,
+        "attempts": attempts.map(attempts::json),
         "slo_met": run.slo_met,
         "slo_share": run.slo_share(),
         "duration_s": run.duration_s(),
@@ -198,7 +210,7 @@ fn load_point(point: &LoadPoint) -> Value {
 
 /// A distribution in seconds; `null` where nothing was counted.
 #[derive(Serialize)]
-struct Figures {
+pub(crate) struct Figures {
     count: u64,
     is_exact: bool,
     min_s: Option<f64>,
@@ -211,7 +223,7 @@ struct Figures {
     max_s: Option<f64>,
 }
 
-fn distribution(values: &Distribution) -> Figures {
+pub(crate) fn distribution(values: &Distribution) -> Figures {
     Figures {
         count: values.count(),
         is_exact: values.is_exact(),

@@ -4,15 +4,30 @@ use quantity::{count, duration};
 use scenario::Scenario;
 use sim_core::{Distribution, Run};
 
-use crate::{table, words};
+use crate::{
+    attempts::{self, Attempts},
+    table, words,
+};
 
-/// What happened in a run of a scenario, for a terminal. A recording has no classes.
+/// What happened in a run of a scenario, for a terminal; `attempts` where clients or the line react.
+/// A recording has no classes.
 #[must_use]
-pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: bool) -> String {
+pub fn run_text(
+    run: &Run,
+    replicas: u64,
+    scenario: &Scenario,
+    attempts: Option<&Attempts>,
+    is_recording: bool,
+) -> String {
     let has_classes = !scenario.classes.is_empty() && !is_recording;
     let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
-    if run.rejected > 0 {
-        lines.push(words::run_rejected(run.rejected));
+    match attempts {
+        Some(attempts) => {
+            lines.extend(attempts::unanswered(run));
+            lines.extend(attempts::sentences(attempts, scenario));
+        }
+        None if run.rejected > 0 => lines.push(words::run_rejected(run.rejected)),
+        None => {}
     }
     lines.push(words::run_rates(
         run.throughput_per_s(),
@@ -36,10 +51,14 @@ pub fn run_text(run: &Run, replicas: u64, scenario: &Scenario, is_recording: boo
     if run.cached_tokens > 0 {
         lines.push(words::run_cached(run.cached_tokens));
     }
-    format!("{}\n\n{}\n{}\n", lines.join("\n"), latencies(run), words::FINITE_RUN)
+    let from_send = attempts
+        .filter(|_| attempts::has_two_views(scenario))
+        .map(|attempts| (attempts::FROM_SEND, &attempts.ttft_from_send));
+    let latencies = latencies(run, from_send);
+    format!("{}\n\n{latencies}\n{}\n", lines.join("\n"), words::FINITE_RUN)
 }
 
-fn latencies(run: &Run) -> String {
+fn latencies(run: &Run, from_send: Option<(&str, &Distribution)>) -> String {
     const HEADER: [&str; 7] = ["", "P50", "P90", "P99", "longest", "mean", "values"];
     let row = |name: &str, values: &Distribution| {
         let percentile = |percent| quantity::duration_or_unknown(values.percentile(percent));
@@ -53,14 +72,14 @@ fn latencies(run: &Run) -> String {
             count(values.count()),
         ]
     };
-    table::aligned(
-        &HEADER,
-        &[
-            row("TTFT", &run.ttft),
-            row("TPOT", &run.tpot),
-            row("ITL", &run.itl),
-            row("end to end", &run.e2e),
-            row("queue wait", &run.queue_wait),
-        ],
-    )
+    let rows = [
+        Some(("TTFT", &run.ttft)),
+        from_send,
+        Some(("TPOT", &run.tpot)),
+        Some(("ITL", &run.itl)),
+        Some(("end to end", &run.e2e)),
+        Some(("queue wait", &run.queue_wait)),
+    ];
+    let rows: Vec<_> = rows.into_iter().flatten().map(|(name, values)| row(name, values)).collect();
+    table::aligned(&HEADER, &rows)
 }
