@@ -3,6 +3,8 @@
 use scenario::Remedy;
 use serde::{Deserialize, Serialize};
 
+use crate::ceiling::limit_margin;
+
 /// A number with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -145,4 +147,26 @@ pub struct PlanAnswer {
     pub simulated_requests: u64,
     /// Engine steps simulated in all.
     pub simulated_steps: u64,
+}
+
+impl PlanAnswer {
+    /// Whether the target is met up to the limit of stability, so that the capacity is the ceiling
+    /// less what the runs cannot tell.
+    #[must_use]
+    pub fn is_at_limit(&self) -> bool {
+        match (self.capacity_per_s, self.ceiling_per_s) {
+            (Some(capacity), Some(ceiling)) => {
+                let limit_per_s = ceiling.value * (1.0 - self.limit_margin());
+                capacity.value >= limit_per_s * (1.0 - 1e-9)
+            }
+            _ => false,
+        }
+    }
+
+    /// How far below the ceiling a rate has to lie for these runs to tell it from the ceiling, as a
+    /// part of it.
+    #[must_use]
+    pub fn limit_margin(&self) -> f64 {
+        limit_margin(self.requests * u64::from(self.replications))
+    }
 }

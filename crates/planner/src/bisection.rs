@@ -20,9 +20,9 @@ pub(crate) struct Bisection {
 
 impl Bisection {
     /// Start from a sweep in increasing rate: the bracket is around the first rate that fails. If
-    /// none fails, the ceiling is asked next: no rate above it can hold for long, however short the
+    /// none fails, the limit is asked next: no rate above it can hold for long, however short the
     /// run.
-    pub(crate) fn new(sweep: &[(f64, bool)], ceiling_per_s: f64, tolerance: f64) -> Self {
+    pub(crate) fn new(sweep: &[(f64, bool)], limit_per_s: f64, tolerance: f64) -> Self {
         let first = sweep.first().map_or(0.0, |&(rate, _)| rate);
         let least = LEAST_SHARE * first;
         let start = Self { low: 0.0, high: first, asked: None, least, tolerance };
@@ -31,7 +31,7 @@ impl Bisection {
             Some(index) => start.between(sweep[index - 1].0, sweep[index].0),
             None => {
                 let low = sweep.last().map_or(0.0, |&(rate, _)| rate);
-                let asked = (low < ceiling_per_s).then_some(ceiling_per_s);
+                let asked = (low < limit_per_s).then_some(limit_per_s);
                 Self { low, high: f64::INFINITY, asked, ..start }
             }
         }

@@ -3,11 +3,11 @@
 use scenario::Resolved;
 use serde::{Deserialize, Serialize};
 use sim_core::{
-    RequestSource, Rules, Setup, Slo,
+    LengthSpec, RequestSource, Rules, Setup, Slo,
     engine::{BLOCK_SIZE, VllmRules},
     float::{greater, lesser},
-    theory::{Fluid, md1_wait_exceeded_s},
-    workload::RequestClass,
+    theory::{Fluid, WholeBatches, md1_wait_exceeded_s},
+    workload::{RequestClass, RequestLengths},
 };
 
 use crate::fleet::gpus_for;
@@ -29,8 +29,10 @@ pub struct ClosedForm {
     pub ttft_floor_s: f64,
     /// Time per output token of a lone request.
     pub tpot_floor_s: f64,
-    /// Rate against the time to first token that 1 in 100 requests exceeds: a lone prefill and the
-    /// M/D/1 wait for other prefills. What the simulation shows above it is the cost of decoding.
+    /// Rate against the time to first token that 1 in 100 requests exceeds. Under continuous
+    /// batching a lone prefill and the M/D/1 wait for other prefills: what the simulation shows
+    /// above it is the cost of decoding. Under whole batches the wait for the batch under way and
+    /// the step for the prompts.
     pub curve: Vec<(f64, f64)>,
 }
 
@@ -38,36 +40,94 @@ pub struct ClosedForm {
 #[must_use]
 pub fn closed_form(resolved: &Resolved) -> ClosedForm {
     let setup = &resolved.setup;
-    let fluid = fluid_of(setup);
     let tail = greater(1e-4, 1.0 - setup.slo.share);
-    let ceiling_per_s = fluid.ceiling_per_s();
-    let prefill_s = fluid.lone_prefill_s();
     let kinds = kinds_of(setup);
+    let form = Form::of(setup, &kinds);
+    let ceiling_per_s = form.ceiling_per_s();
     let capacity_per_s = largest_rate(ceiling_per_s, |rate_per_s| {
-        fluid.at(rate_per_s).is_some_and(|point| {
-            let wait_s = md1_wait_exceeded_s(rate_per_s, point.prefill_s, tail);
-            // A class waits as all do, and then for its own prompt.
-            let is_met = |kind: &&Kind| {
-                let ttft_s = point.prefill_s + kind.fluid.lone_prefill_s() - prefill_s + wait_s;
-                kind.slo.is_met(ttft_s, point.tpot_s)
-            };
-            kinds.iter().filter(is_met).map(|kind| kind.share).sum::<f64>() >= setup.slo.share
-        })
+        form.met_share(rate_per_s, &kinds, tail) >= setup.slo.share
     });
     let curve = (1..=CURVE_POINTS)
         .map(|index| {
             let rate_per_s = ceiling_per_s * f64::from(index) / f64::from(CURVE_POINTS);
-            (rate_per_s, prefill_s + md1_wait_exceeded_s(rate_per_s, prefill_s, 0.01))
+            (rate_per_s, form.ttft_exceeded_s(rate_per_s, 0.01))
         })
         .filter(|(_, ttft_s)| ttft_s.is_finite())
         .collect();
+    let fluid = fluid_of(setup);
     ClosedForm {
         capacity_per_s,
         ceiling_per_s,
         gpus: gpus_for(asked_rate(setup) * (1.0 + resolved.headroom), capacity_per_s),
-        ttft_floor_s: prefill_s,
+        ttft_floor_s: fluid.lone_prefill_s(),
         tpot_floor_s: fluid.lone_decode_s(),
         curve,
+    }
+}
+
+/// The closed form that suits the rules.
+enum Form {
+    Continuous(Fluid),
+    Whole(WholeBatches),
+}
+
+impl Form {
+    fn of(setup: &Setup, kinds: &[Kind]) -> Self {
+        let Rules::WholeBatches { max_delay_s, .. } = setup.rules else {
+            return Self::Continuous(fluid_of(setup));
+        };
+        let (input_tokens, _) = setup.workload.source.mean_tokens();
+        let outputs = kinds.iter().map(|kind| (kind.share, kind.output)).collect();
+        let limits = (setup.engine.max_num_seqs, max_delay_s);
+        Self::Whole(WholeBatches::new(&setup.step_time, limits, input_tokens, outputs))
+    }
+
+    fn ceiling_per_s(&self) -> f64 {
+        match self {
+            Self::Continuous(fluid) => fluid.ceiling_per_s(),
+            Self::Whole(batches) => batches.ceiling_per_s(),
+        }
+    }
+
+    /// The time to first token in seconds that a share `tail` of the requests exceeds.
+    fn ttft_exceeded_s(&self, rate_per_s: f64, tail: f64) -> f64 {
+        match self {
+            Self::Continuous(fluid) => {
+                let prefill_s = fluid.lone_prefill_s();
+                prefill_s + md1_wait_exceeded_s(rate_per_s, prefill_s, tail)
+            }
+            Self::Whole(batches) => batches.at(rate_per_s).map_or(f64::INFINITY, |point| {
+                point.prefill_s + batches.wait_exceeded_s(rate_per_s, tail)
+            }),
+        }
+    }
+
+    /// Share of all requests within the target of their kind, 0 to 1, where times to first token
+    /// count with what a share `tail` exceeds.
+    fn met_share(&self, rate_per_s: f64, kinds: &[Kind], tail: f64) -> f64 {
+        let share_of = |met: &dyn Fn(&Kind) -> f64| {
+            kinds.iter().map(|kind| kind.share * met(kind)).sum::<f64>()
+        };
+        match self {
+            Self::Continuous(fluid) => {
+                let Some(point) = fluid.at(rate_per_s) else { return 0.0 };
+                let wait_s = md1_wait_exceeded_s(rate_per_s, point.prefill_s, tail);
+                let others_s = point.prefill_s - fluid.lone_prefill_s() + wait_s;
+                // A class waits as all do, and then for its own prompt.
+                share_of(&|kind| {
+                    let ttft_s = others_s + kind.fluid.lone_prefill_s();
+                    f64::from(kind.slo.is_met(ttft_s, point.tpot_s))
+                })
+            }
+            Self::Whole(batches) => {
+                let Some(point) = batches.at(rate_per_s) else { return 0.0 };
+                let ttft_s = point.prefill_s + batches.wait_exceeded_s(rate_per_s, tail);
+                share_of(&|kind| {
+                    let in_time = f64::from(ttft_s <= kind.slo.ttft_s);
+                    in_time * batches.within_tpot(&point, &kind.output, kind.slo.tpot_s)
+                })
+            }
+        }
     }
 }
 
@@ -79,12 +139,18 @@ pub(crate) struct Kind {
     pub(crate) slo: Slo,
     /// The engine with its mean lengths.
     pub(crate) fluid: Fluid,
+    /// How long its outputs are; the mean where they are recorded one by one.
+    output: LengthSpec,
 }
 
 /// The kinds of request of a set-up, in the order of its classes.
 pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
     let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
-        return vec![Kind { share: 1.0, slo: setup.slo, fluid: fluid_of(setup) }];
+        let output = match setup.workload.source.whole() {
+            RequestSource::Generated { output, .. } => *output,
+            source => fixed(source.mean_tokens().1),
+        };
+        return vec![Kind { share: 1.0, slo: setup.slo, fluid: fluid_of(setup), output }];
     };
     // One class has all requests: no rounding may take some of them.
     let total = if mix.classes.len() == 1 { None } else { Some(mix.total_weight()) };
@@ -95,9 +161,24 @@ pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
             slo: class.slo,
             fluid: Fluid::new(&setup.step_time, setup.engine, input_tokens, output_tokens)
                 .with_cached(cached_tokens(setup, class)),
+            output: match class.lengths {
+                RequestLengths::Independent { output, .. } => output,
+                RequestLengths::Pairs(_) => fixed(output_tokens),
+            },
         }
     };
     mix.classes.iter().map(kind).collect()
+}
+
+/// The highest rate per second that the closed form lets one GPU finish.
+pub(crate) fn ceiling_of(setup: &Setup) -> f64 {
+    Form::of(setup, &kinds_of(setup)).ceiling_per_s()
+}
+
+/// A length of whole tokens, one at least.
+fn fixed(tokens: f64) -> LengthSpec {
+    // A float beyond the range of u64 saturates.
+    LengthSpec::Fixed { tokens: (libm::round(tokens) as u64).max(1) }
 }
 
 /// The fluid of a set-up: lengths count with their means.

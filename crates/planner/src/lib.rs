@@ -9,6 +9,7 @@
 
 mod answer;
 mod bisection;
+mod ceiling;
 mod closed_form;
 mod estimate;
 mod fleet;

@@ -22,25 +22,17 @@ use sim_core::{
 use crate::{
     answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict},
     bisection::Bisection,
-    closed_form::{asked_rate, fluid_of},
+    ceiling::Ceiling,
+    closed_form::{asked_rate, ceiling_of},
     job::{Job, job_at},
     load::Load,
     out_of_reach,
-    steady::{steady, unbroken},
+    steady::{evenly_spaced, steady},
 };
 
 /// Where the knee is looked at, as shares of the ceiling: few points far away, many near the bend.
 const KNEE_SHARES: [f64; 12] =
     [0.04, 0.2, 0.36, 0.5, 0.62, 0.72, 0.8, 0.86, 0.905, 0.94, 0.965, 0.985];
-
-/// How many times faster than its ceiling an engine is driven to measure it.
-const OVERLOAD: f64 = 50.0;
-
-/// How often every slot turns over in the run that measures the ceiling, and its most requests. A
-/// full engine of equal requests starts and ends them in waves, one a turnover, so a count over
-/// this many is off by 1 % at most.
-const CEILING_TURNOVERS: u64 = 60;
-const MOST_CEILING_REQUESTS: u64 = 100_000;
 
 /// Relative width at which the search for the capacity ends, and for the ends of its interval.
 const TOLERANCE: f64 = 5e-4;
@@ -134,8 +126,8 @@ pub struct Plan {
     wanted: usize,
     /// Replications started.
     replications: usize,
-    /// The rate per second that the engine finishes under overload, once measured.
-    ceiling_per_s: Option<f64>,
+    /// The rate per second that the engine finishes under overload.
+    ceiling: Ceiling,
     /// Replications of the earlier round.
     settled: usize,
     stage: Stage,
@@ -181,19 +173,21 @@ impl Plan {
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
-        Self { bracket, ..Self::of(setup, rate_per_s, resolved.headroom, 1) }
+        let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
+        Self { bracket, ceiling, ..Self::of(setup, rate_per_s, resolved.headroom, 1) }
     }
 
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
+        let ceiling = Ceiling::new(&setup, ceiling_of(&setup));
         Self {
             setup,
+            ceiling,
             classes: Vec::new(),
             rate_per_s,
             headroom,
             bracket: None,
             wanted,
             replications: 1,
-            ceiling_per_s: None,
             settled: 0,
             stage: Stage::Ceiling,
             pending: Vec::new(),
@@ -223,20 +217,10 @@ impl Plan {
     }
 
     fn job(&self, asked: &Asked) -> Job {
-        let mut job = job_at(&self.setup, asked.rate_per_s, asked.replication as u32);
         if asked.what == What::Ceiling {
-            job.setup = unbroken(&job.setup);
-            let workload = &mut job.setup.workload;
-            workload.requests = workload.requests.max(self.turnovers(CEILING_TURNOVERS));
+            return self.ceiling.job(asked.rate_per_s, asked.replication);
         }
-        job
-    }
-
-    /// Requests that fill every slot of the engine `times` times over.
-    fn turnovers(&self, times: u64) -> u64 {
-        let engine = &self.setup.engine;
-        let in_memory = engine.kv_capacity_tokens / self.setup.largest_request_tokens().max(1);
-        engine.max_num_seqs.min(in_memory.max(1)).saturating_mul(times).min(MOST_CEILING_REQUESTS)
+        job_at(&self.setup, asked.rate_per_s, asked.replication as u32)
     }
 
     /// Take the runs of the jobs handed out last, in job order.
@@ -253,9 +237,9 @@ impl Plan {
     /// Runs taken, and about how many there will be.
     #[must_use]
     pub fn progress(&self) -> (u32, u32) {
-        // The ceiling, the knee, two points at the answer, and about eight halvings for the capacity
-        // and four for each end of its interval.
-        let first = KNEE_SHARES.len() as u32 + 11;
+        // Two for the ceiling, the knee, two points at the answer, and about eight halvings for the
+        // capacity and four for each end of its interval.
+        let first = KNEE_SHARES.len() as u32 + 12;
         let others = if self.wanted > 1 { (first + 8) * self.wanted as u32 } else { 0 };
         let about = first + others;
         if self.stage == Stage::Done {
@@ -289,9 +273,14 @@ impl Plan {
     /// The runs that the current stage still wants.
     fn compose(&self) -> Vec<Asked> {
         match self.stage {
-            Stage::Ceiling if self.ceiling_per_s.is_none() => {
-                let rate_per_s = OVERLOAD * fluid_of(&self.setup).ceiling_per_s();
-                vec![Asked { what: What::Ceiling, replication: 0, rate_per_s }]
+            Stage::Ceiling => {
+                let wanted = self.ceiling.wanted(self.replications);
+                let asked = |(replication, rate_per_s)| Asked {
+                    what: What::Ceiling,
+                    replication,
+                    rate_per_s,
+                };
+                wanted.into_iter().map(asked).collect()
             }
             Stage::Knee if self.knee.iter().any(|load| load.replications() == self.settled) => {
                 let rates = self.knee_rates.iter().enumerate();
@@ -344,13 +333,7 @@ impl Plan {
 
     fn learn(&mut self, asked: &Asked, run: &Run) {
         match asked.what {
-            What::Ceiling => {
-                // A recording too short to fill the engine a few times over measures no ceiling.
-                let is_settled = run.completed >= self.turnovers(CEILING_TURNOVERS / 2);
-                let measured = run.settled_throughput_per_s().filter(|_| is_settled);
-                let closed_form = || fluid_of(&self.setup).ceiling_per_s();
-                self.ceiling_per_s = Some(measured.unwrap_or_else(closed_form));
-            }
+            What::Ceiling => self.ceiling.learn(asked.rate_per_s, run),
             What::Knee(index) => self.knee[index].add(run),
             What::Idle => {
                 let mut idle = Load::default();
@@ -395,7 +378,7 @@ impl Plan {
         self.stage = match self.stage {
             Stage::Ceiling => {
                 if self.knee_rates.is_empty() {
-                    let ceiling = self.ceiling();
+                    let ceiling = self.ceiling.estimate().value;
                     self.knee_rates = KNEE_SHARES.iter().map(|share| share * ceiling).collect();
                     self.knee = vec![Load::default(); KNEE_SHARES.len()];
                 }
@@ -432,7 +415,7 @@ impl Plan {
     }
 
     fn start_searches(&mut self) {
-        let ceiling = self.ceiling();
+        let limit = self.limit();
         let ends: &[ShareEnd] = if self.replications == 1 {
             &[ShareEnd::Value]
         } else {
@@ -445,7 +428,7 @@ impl Plan {
             let bisection = self
                 .bracket
                 .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
-                .unwrap_or_else(|| Bisection::new(&sweep, ceiling, tolerance));
+                .unwrap_or_else(|| Bisection::new(&sweep, end.of(&limit), tolerance));
             Search { end, bisection, shares: Vec::new() }
         };
         self.searches = ends.iter().map(search).collect();
@@ -460,10 +443,12 @@ impl Plan {
         self.idle.as_ref().is_some_and(|idle| !self.holds(idle, ShareEnd::Value))
     }
 
+    /// The largest rate found at each end, none above what may be called a capacity.
     fn capacity(&self) -> Estimate {
-        let found = |end| {
+        let limit = self.limit();
+        let found = |end: ShareEnd| {
             let search = self.searches.iter().find(|search| search.end == end);
-            search.map(|search| search.bisection.found())
+            search.map(|search| lesser(search.bisection.found(), end.of(&limit)))
         };
         let value = found(ShareEnd::Value).unwrap_or(0.0);
         Estimate {
@@ -473,8 +458,8 @@ impl Plan {
         }
     }
 
-    fn ceiling(&self) -> f64 {
-        self.ceiling_per_s.unwrap_or_else(|| fluid_of(&self.setup).ceiling_per_s())
+    fn limit(&self) -> Estimate {
+        self.ceiling.limit(self.setup.workload.requests * self.replications as u64)
     }
 
     fn planned_rate(&self, capacity: &Estimate) -> Option<f64> {
@@ -484,8 +469,8 @@ impl Plan {
 
     fn compose_answer(&self) -> PlanAnswer {
         let kv_capacity_tokens = self.setup.engine.kv_capacity_tokens;
-        let ceiling = self.ceiling();
-        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling);
+        let ceiling = self.ceiling.estimate();
+        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling.value);
         let mut knee: Vec<LoadPoint> =
             self.knee_rates.iter().zip(&self.knee).map(|(&rate, load)| point(rate, load)).collect();
         let mut planned = None;
@@ -508,7 +493,7 @@ impl Plan {
             rate_per_s: self.rate_per_s,
             headroom: self.headroom,
             capacity_per_s: capacity,
-            ceiling_per_s: Some(Estimate::exactly(ceiling)),
+            ceiling_per_s: Some(ceiling),
             knee,
             planned,
             requests_that_fit: kv_capacity_tokens / self.setup.largest_request_tokens().max(1),

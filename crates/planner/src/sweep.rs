@@ -7,27 +7,39 @@ use sim_core::{RequestSource, Run, Setup, Trace};
 
 use crate::{
     answer::LoadPoint,
-    closed_form::fluid_of,
+    ceiling::Ceiling,
+    closed_form::ceiling_of,
     job::{Job, job_at},
     load::Load,
-    steady::steady,
+    steady::{evenly_spaced, steady},
 };
 
-/// The question "what happens at these rates?". All its jobs are independent.
+/// The question "what happens at these rates?". First comes the rate that the engine finishes at
+/// all, from which on nothing is stable; the jobs at the rates are independent of each other.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     setup: Setup,
+    ceiling: Ceiling,
     rates: Vec<f64>,
-    replications: u32,
+    replications: usize,
     loads: Vec<Load>,
-    asked: bool,
+    pending: Vec<Asked>,
+}
+
+/// A run that was handed out.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// For the ceiling, at this rate.
+    Ceiling(f64),
+    /// For the rate at this place.
+    Point(usize),
 }
 
 impl Sweep {
     /// Ask about each of `rates`, requests per second on one GPU, each held throughout its runs.
     #[must_use]
     pub fn new(resolved: &Resolved, rates: Vec<f64>) -> Self {
-        Self::of(steady(&resolved.setup), rates, resolved.replications.max(1))
+        Self::of(steady(&resolved.setup), rates, resolved.replications.max(1) as usize)
     }
 
     /// Ask under recorded arrivals and lengths; see [`Plan::replaying`](crate::Plan::replaying).
@@ -42,40 +54,51 @@ impl Sweep {
         setup.workload.requests = trace.rows().len() as u64;
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
-        Self::of(setup, rates, 1)
+        let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
+        Self { ceiling, ..Self::of(setup, rates, 1) }
     }
 
-    fn of(setup: Setup, rates: Vec<f64>, replications: u32) -> Self {
+    fn of(setup: Setup, rates: Vec<f64>, replications: usize) -> Self {
+        let ceiling = Ceiling::new(&setup, ceiling_of(&setup));
         let loads = vec![Load::default(); rates.len()];
-        Self { setup, rates, replications, loads, asked: false }
+        Self { setup, ceiling, rates, replications, loads, pending: Vec::new() }
     }
 
-    /// All runs, rate by rate; none the second time.
+    /// Runs that can be made now, independent of each other; none when the question is answered.
+    /// Their runs must be [accepted](Self::accept) before more are asked for.
     #[must_use]
     pub fn next_jobs(&mut self) -> Vec<Job> {
-        if std::mem::replace(&mut self.asked, true) {
-            return Vec::new();
+        let mut jobs = Vec::new();
+        for (replication, rate_per_s) in self.ceiling.wanted(self.replications) {
+            self.pending.push(Asked::Ceiling(rate_per_s));
+            jobs.push(self.ceiling.job(rate_per_s, replication));
         }
-        let jobs_at =
-            |&rate: &f64| (0..self.replications).map(move |replication| (rate, replication));
-        self.rates
-            .iter()
-            .flat_map(jobs_at)
-            .map(|(rate, replication)| job_at(&self.setup, rate, replication))
-            .collect()
+        if !jobs.is_empty() {
+            return jobs;
+        }
+        for (place, &rate_per_s) in self.rates.iter().enumerate() {
+            for replication in self.loads[place].replications()..self.replications {
+                self.pending.push(Asked::Point(place));
+                jobs.push(job_at(&self.setup, rate_per_s, replication as u32));
+            }
+        }
+        jobs
     }
 
     /// Take the runs in job order.
     pub fn accept(&mut self, runs: &[Run]) {
-        for (load, runs) in self.loads.iter_mut().zip(runs.chunks(self.replications as usize)) {
-            runs.iter().for_each(|run| load.add(run));
+        for (asked, run) in std::mem::take(&mut self.pending).into_iter().zip(runs) {
+            match asked {
+                Asked::Ceiling(rate_per_s) => self.ceiling.learn(rate_per_s, run),
+                Asked::Point(place) => self.loads[place].add(run),
+            }
         }
     }
 
-    /// The engine at each rate. A point counts as stable below the closed form's ceiling.
+    /// The engine at each rate. A point counts as stable below the ceiling.
     #[must_use]
     pub fn points(&self) -> Vec<LoadPoint> {
-        let ceiling = fluid_of(&self.setup).ceiling_per_s();
+        let ceiling = self.ceiling.estimate().value;
         let kv_capacity_tokens = self.setup.engine.kv_capacity_tokens;
         self.rates
             .iter()

@@ -24,8 +24,10 @@ fn the_preset_needs_five_gpus_and_six_with_headroom() {
     assert!(capacity.low < capacity.value && capacity.value < capacity.high);
     assert!((21.8..23.9).contains(&capacity.value), "{capacity:?}");
     let ceiling = answer.ceiling_per_s.expect("a ceiling");
-    // Published throughput under overload: 6,187 tok/s of 256-token outputs.
-    assert!((ceiling.value - 24.17).abs() < 0.15, "{ceiling:?}");
+    // Published throughput under overload: 6,187 tok/s of 256-token outputs, start and end of the
+    // run counted. It is a flood of 1.65 times what can be finished, whose prompts come in waves; the
+    // same load spread out finishes about 1 % more.
+    assert!((24.17..24.17 * 1.02).contains(&ceiling.value), "{ceiling:?}");
     let Verdict::Sized(size) = answer.verdict else { panic!("{:?}", answer.verdict) };
     assert_eq!((size.without_headroom, size.with_headroom), (5, 6));
     let planned = answer.planned.expect("a planned load");
@@ -206,9 +208,116 @@ fn odd_workloads_are_answered() {
 /// However few requests a run holds, the ceiling is that of a full engine.
 #[test]
 fn the_ceiling_does_not_depend_on_the_length_of_the_runs() {
-    for requests in ["50", "500", "20000"] {
+    let ceiling = |requests| {
         let answer = plan(&[("sim.requests", requests), ("sim.replications", "4")]);
+        answer.ceiling_per_s.expect("a ceiling")
+    };
+    for requests in ["500", "20000"] {
+        assert_eq!(ceiling(requests), ceiling("50"));
+    }
+}
+
+/// Settings in which full engines differ: equal and unequal lengths, caches, whole batches, classes.
+const ENGINES: [&[(&str, &str)]; 9] = [
+    &[],
+    &[("in", "100"), ("out", "2000")],
+    &[("gpu", "l4")],
+    &[("sched.rules", "vllm-0.33"), ("sched.prefix_caching", "on"), ("prefix", "800")],
+    &[("sched.rules", "static")],
+    &[("sched.rules", "sequential"), ("arrivals", "gamma(0.05)")],
+    &[("sched.max_num_seqs", "8")],
+    &[("in", "lognormal(700,1)"), ("out", "lognormal(180,0.9)")],
+    &[("class.a", "share:30,in:4000,out:50"), ("class.b", "share:20,in:200,out:800")],
+];
+
+/// However hard an engine is driven, it finishes no more than its ceiling; driven a little harder
+/// than that, it finishes about as much.
+#[test]
+fn no_overloaded_engine_finishes_more_than_its_ceiling() {
+    for set in ENGINES {
+        let few =
+            [("sim.requests", "200"), ("sim.replications", "4"), ("ttft", "1h"), ("tpot", "10s")];
+        let answer = plan(&[&few[..], set].concat());
         let ceiling = answer.ceiling_per_s.expect("a ceiling");
-        assert!((ceiling.value - 24.17).abs() < 0.25, "{requests}: {ceiling:?}");
+        assert!(ceiling.low <= ceiling.value && ceiling.value <= ceiling.high, "{ceiling:?}");
+        let mut scenario = Scenario::preset();
+        for (key, value) in set {
+            scenario.set(key, value).expect("a valid setting");
+        }
+        let mut setup = scenario.resolve().expect("it resolves").setup;
+        setup.workload.requests = 40_000;
+        setup.seed = 77;
+        let finished = [1.05, 1.1, 1.5, 4.0].map(|times| {
+            setup.workload.source.set_rate(times * ceiling.value);
+            let run = Job { setup: setup.clone() }.run().expect("it runs");
+            run.settled_throughput_per_s().expect("a long run") / ceiling.value
+        });
+        for share in finished {
+            assert!(share < 1.015, "{set:?}: {finished:?} of {ceiling:?}");
+        }
+        assert!(finished.iter().any(|share| *share > 0.98), "{set:?}: {finished:?} of {ceiling:?}");
+    }
+}
+
+/// At the ceiling itself a queue grows without bound: a target that is met up to there has a
+/// capacity just below, and both have an interval.
+#[test]
+fn a_capacity_that_meets_the_ceiling_stays_below_it() {
+    let unequal = [("in", "lognormal(700,1)"), ("out", "lognormal(180,0.9)")];
+    for set in [&[][..], &unequal] {
+        let patient = [("ttft", "10min"), ("tpot", "1s"), ("sim.replications", "4")];
+        let answer = plan(&[&patient[..], set].concat());
+        let (ceiling, capacity) =
+            (answer.ceiling_per_s.expect("a ceiling"), answer.capacity_per_s.expect("a capacity"));
+        assert!(answer.is_at_limit(), "{capacity:?} of {ceiling:?}");
+        let share = capacity.value / ceiling.value;
+        // 4 runs of 2,000 requests tell one part in 89.
+        assert!((0.985..0.99).contains(&share), "{share}");
+        assert!(capacity.low < capacity.value && capacity.value < capacity.high, "{capacity:?}");
+        assert_eq!(capacity.high, ceiling.high);
+        assert!(answer.knee.iter().all(|point| point.stable == (point.rate_per_s < ceiling.value)));
+    }
+    assert!(!plan(&[("sim.replications", "4")]).is_at_limit());
+}
+
+/// While a slider moves, the closed form of whole batches stands for the run: it is near it.
+#[test]
+fn the_closed_form_of_whole_batches_is_near_their_simulation() {
+    for set in [
+        &[("sched.rules", "sequential"), ("ttft", "10s")][..],
+        &[("sched.rules", "sequential"), ("ttft", "1s")],
+        &[("sched.rules", "static"), ("ttft", "1s")],
+        &[("sched.rules", "static"), ("ttft", "10s"), ("sched.max_num_seqs", "8")],
+        &[("sched.rules", "static"), ("ttft", "10s"), ("sched.max_num_seqs", "32")],
+        &[("sched.rules", "dynamic(0.2s)"), ("ttft", "5s"), ("sched.max_num_seqs", "64")],
+        &[("sched.rules", "static"), ("ttft", "20s"), ("tpot", "1s"), ("out", "uniform(128,384)")],
+        &[("sched.rules", "static"), ("out", "1"), ("in", "100"), ("ttft", "200ms")],
+        &[("sched.rules", "static"), ("ttft", "20s"), ("class.a", "share:20,out:512,tpot:1s")],
+    ] {
+        let few = [
+            ("sim.requests", "4000"),
+            ("sim.replications", "4"),
+            ("share", "95"),
+            ("tpot", "90ms"),
+        ];
+        let all = [&few[..], set].concat();
+        let mut scenario = Scenario::preset();
+        for (key, value) in &all {
+            scenario.set(key, value).expect("a valid setting");
+        }
+        let closed = closed_form(&scenario.resolve().expect("it resolves"));
+        let answer = plan(&all);
+        let (ceiling, capacity) = (
+            answer.ceiling_per_s.expect("a ceiling").value,
+            answer.capacity_per_s.expect("a capacity").value,
+        );
+        let (of_ceiling, of_capacity) =
+            (closed.ceiling_per_s / ceiling, closed.capacity_per_s / capacity);
+        assert!((0.95..1.05).contains(&of_ceiling), "{set:?}: ceiling {of_ceiling}");
+        assert!(
+            (0.75..1.35).contains(&of_capacity),
+            "{set:?}: capacity {of_capacity} of {capacity}"
+        );
+        assert!(closed.curve.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{set:?}");
     }
 }

@@ -8,6 +8,8 @@ const SMALLEST_PLAIN: i32 = -5;
 const LARGEST_PLAIN: i32 = 15;
 /// Significant digits unless said.
 pub(crate) const DIGITS: usize = 3;
+/// Most significant digits that tell a number from its neighbours.
+const DISTINCT_DIGITS: usize = 7;
 /// Significant digits of a number that a person may edit: none that was typed is lost.
 const EDIT_DIGITS: usize = 12;
 
@@ -23,6 +25,38 @@ pub fn number(value: f64) -> String {
         Some(decimal) => plain_or_scientific(&decimal.to_significant(DIGITS)),
         None => not_finite(value),
     }
+}
+
+/// As many significant digits, thousands separated: “22.59” of four.
+#[must_use]
+pub fn number_to(value: f64, digits: usize) -> String {
+    match Decimal::of(value) {
+        Some(decimal) => plain_or_scientific(&decimal.to_significant(digits)),
+        None => not_finite(value),
+    }
+}
+
+/// The value that [`number_to`] shows.
+#[must_use]
+pub fn rounded_to(value: f64, digits: usize) -> f64 {
+    Decimal::of(value).map_or(value, |decimal| decimal.to_significant(digits).value())
+}
+
+/// Numbers of a column in their order: each with three digits, or as many more as tell it from its
+/// neighbours, if seven do.
+#[must_use]
+pub fn distinct(values: &[f64]) -> Vec<String> {
+    let alike = |a: f64, b: Option<&f64>, digits| {
+        b.is_some_and(|&b| a != b && number_to(a, digits) == number_to(b, digits))
+    };
+    let digits_of = |index: usize| {
+        let (value, before) = (values[index], index.checked_sub(1));
+        let neighbours = [before.and_then(|before| values.get(before)), values.get(index + 1)];
+        let is_told =
+            |digits: &usize| !neighbours.iter().any(|&other| alike(value, other, *digits));
+        (DIGITS..DISTINCT_DIGITS).find(is_told).unwrap_or(DISTINCT_DIGITS)
+    };
+    (0..values.len()).map(|index| number_to(values[index], digits_of(index))).collect()
 }
 
 /// A fixed number of digits after the point, for columns: “22.0”.

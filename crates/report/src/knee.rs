@@ -68,14 +68,16 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         "goodput",
         "in target",
     ];
+    let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s).collect();
     let rows: Vec<Vec<String>> = points
         .iter()
-        .map(|point| {
+        .zip(quantity::distinct(&rates))
+        .map(|(point, rate)| {
             let latency = |estimate: &Estimate| {
                 if point.stable { duration(estimate.value) } else { words::WITHHELD.to_owned() }
             };
             vec![
-                number(point.rate_per_s),
+                rate,
                 latency(&point.ttft_p50_s),
                 latency(&point.ttft_p99_s),
                 latency(&point.tpot_p50_s),

@@ -153,12 +153,14 @@ fn sized(
     let mut sentences = Vec::new();
     sentences.extend(close_call.as_ref().map(|text| format!("{text} {}.", words::RUN_LONGER)));
     sentences.push(words::sustains(&capacity, gpus, carried_per_s));
+    sentences.extend(answer.is_at_limit().then(|| words::at_limit(answer.limit_margin())));
     sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus));
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
     sentences.extend(traffic::classes(scenario));
     sentences.extend(traffic::few_bursts(answer, scenario, capacity.value));
-    sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(ceiling.value)));
+    sentences.extend(traffic::few_requests(answer));
+    sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(&ceiling)));
     sentences.push(words::effort(
         answer.replications,
         answer.requests,
@@ -203,6 +205,7 @@ pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
         traffic::peak(answer, scenario),
         traffic::classes(scenario),
         answer.capacity_per_s.and_then(bursts),
+        traffic::few_requests(answer),
     ];
     all.into_iter().flatten().collect()
 }

@@ -2,7 +2,7 @@
 
 use planner::PlanAnswer;
 use scenario::{REST, Scenario};
-use sim_core::Slo;
+use sim_core::{Slo, measure::PercentileAdvice};
 
 use crate::words;
 
@@ -17,6 +17,13 @@ pub(crate) fn peak(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     let factor = scenario.peak_factor();
     (!scenario.profile.is_constant())
         .then(|| words::peak(answer.rate_per_s, scenario.rate_per_s, factor))
+}
+
+/// That the tails come from few requests.
+pub(crate) fn few_requests(answer: &PlanAnswer) -> Option<String> {
+    let requests = answer.requests * u64::from(answer.replications);
+    let advice = PercentileAdvice::new(99.0, requests).ok().filter(|advice| !advice.is_enough())?;
+    Some(words::few_requests(requests, advice.rank_from_top, advice.needed as f64))
 }
 
 /// Which target each class is held to.

@@ -2,7 +2,9 @@
 //! page, the command line and the files say the same.
 
 use planner::Estimate;
-use quantity::{count, counted, duration, number, range, rate, share, with_interval, with_unit};
+use quantity::{
+    count, counted, duration, editable, number, number_to, rate, share, with_interval, with_unit,
+};
 
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
@@ -30,12 +32,12 @@ pub(crate) fn headline_close(gpu: &str, asked_per_s: f64) -> String {
     format!("{gpu} for {}", rate(asked_per_s))
 }
 
-/// “5–6”; “5 or more” where the capacity may be nothing at all.
+/// “5–6”, all digits; “5 or more” where the capacity may be nothing at all.
 pub(crate) fn gpus_between(low: u64, high: u64) -> String {
     if high == u64::MAX {
         return format!("{} or more", count(low));
     }
-    quantity::range_tight(low as f64, high as f64)
+    format!("{}–{}", count(low), count(high))
 }
 
 /// “with 25 % headroom; 5 would do without”.
@@ -78,9 +80,9 @@ pub(crate) fn sustains(capacity: &Estimate, gpus: u64, carried_per_s: f64) -> St
     format!("{one}{interval}; {} carry {}.", count(gpus), rate(carried_per_s))
 }
 
-/// “ (22.0 to 22.9, 95 %)”, or nothing where no interval is known.
+/// “ (22.0 to 22.9, 95 %)”, or nothing where no interval is known or its ends read the same.
 fn interval(estimate: &Estimate) -> String {
-    if estimate.low == estimate.high {
+    if number(estimate.low) == number(estimate.high) {
         return String::new();
     }
     let all = with_interval(estimate.value, estimate.low, estimate.high);
@@ -88,7 +90,7 @@ fn interval(estimate: &Estimate) -> String {
     format!(" ({}, {})", ends.trim_end_matches(')'), with_unit("95", "%"))
 }
 
-/// “100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.”
+/// “100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.” Who computes it after us finds the same.
 pub(crate) fn arithmetic(
     asked_per_s: f64,
     headroom: f64,
@@ -96,14 +98,38 @@ pub(crate) fn arithmetic(
     gpus: u64,
 ) -> String {
     let factor = 1.0 + headroom;
-    let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
+    let times = times(factor);
+    let (capacity, quotient) = sum_that_holds(asked_per_s * factor, capacity_per_s, gpus);
     format!(
-        "{}{times} ÷ {} = {}, so {}.",
-        rate(asked_per_s),
-        rate(capacity_per_s),
-        number(asked_per_s * factor / capacity_per_s),
+        "{}{times} ÷ {} = {quotient}, so {}.",
+        with_unit(&editable(asked_per_s), "req/s"),
+        with_unit(&capacity, "req/s"),
         counted(gpus, "GPU", "GPUs")
     )
+}
+
+/// “ × 1.25”; nothing without headroom.
+fn times(factor: f64) -> String {
+    if factor > 1.0 { format!(" × {}", editable(factor)) } else { String::new() }
+}
+
+/// Capacity and quotient with as few digits, three or more, as make the shown quotient that of the
+/// shown numbers, and the number of GPUs what it rounds up to.
+fn sum_that_holds(wanted_per_s: f64, capacity_per_s: f64, gpus: u64) -> (String, String) {
+    const DIGITS: std::ops::Range<usize> = 3..12;
+    let quotient = wanted_per_s / capacity_per_s;
+    let rounds_up = |digits: &usize| {
+        let shown = quantity::rounded_to(quotient, *digits).ceil();
+        sim_core::float::greater(1.0, shown) == gpus as f64
+    };
+    let digits = DIGITS.clone().find(rounds_up).unwrap_or(DIGITS.end);
+    let text = number_to(quotient, digits);
+    let gives_it = |of_capacity: &usize| {
+        let shown = quantity::rounded_to(capacity_per_s, *of_capacity);
+        number_to(wanted_per_s / shown, digits) == text
+    };
+    let of_capacity = DIGITS.clone().find(gives_it).unwrap_or(DIGITS.end);
+    (number_to(capacity_per_s, of_capacity), text)
 }
 
 /// “Each then gets 16.7 req/s: P99 TTFT 181 ms of 1 s, P99 TPOT 15.2 ms of 40 ms.”
@@ -186,9 +212,36 @@ pub(crate) fn planned_unstable(rate_per_s: f64) -> String {
     format!("Each would get {}. {WITHHELD_NOTE}", rate(rate_per_s))
 }
 
-/// “At most 24.2 req/s can be finished at all, whatever the target.”
-pub(crate) fn ceiling(ceiling_per_s: f64) -> String {
-    format!("One GPU can finish at most {} at all, whatever the target.", rate(ceiling_per_s))
+/// “One GPU can finish at most 24.2 req/s at all (24.1 to 24.3, 95 %), whatever the target.”
+pub(crate) fn ceiling(ceiling_per_s: &Estimate) -> String {
+    format!(
+        "One GPU can finish at most {} at all{}, whatever the target.",
+        rate(ceiling_per_s.value),
+        interval(ceiling_per_s)
+    )
+}
+
+/// Why a capacity lies just below what can be finished at all.
+pub(crate) fn at_limit(margin: f64) -> String {
+    format!(
+        "That is the limit of stability less {}: the target is met up to it, but at the limit itself \
+         the queue grows without bound, and these runs cannot tell rates closer to it.",
+        share(margin)
+    )
+}
+
+/// How far a tail can be trusted that comes from few requests.
+pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: f64) -> String {
+    let noun = if requests == 1 { "request is" } else { "requests are" };
+    let place = match rank_from_top {
+        1 => "the largest value".to_owned(),
+        rank => format!("number {} from the top", count(rank)),
+    };
+    format!(
+        "{} {noun} few: their P99 is {place}; for ± 10 % it takes about {} requests.",
+        count(requests),
+        count(two_digits_up(needed))
+    )
 }
 
 /// “From 8 runs of 2,000 requests per rate: 123,456 requests in 2,345,678 steps.”
@@ -210,13 +263,19 @@ pub(crate) fn close_call(
     capacity: &Estimate,
 ) -> String {
     let factor = 1.0 + headroom;
-    let times = if headroom > 0.0 { format!(" × {}", number(factor)) } else { String::new() };
+    let each_per_s = asked_per_s * factor / few as f64;
+    // What is needed lies within the interval, and is to be seen to.
+    let [low, each, high] = [0, 1, 2].map(|index| {
+        let shown = quantity::distinct(&[capacity.low, each_per_s, capacity.high]);
+        shown.into_iter().nth(index).unwrap_or_default()
+    });
+    let held = if low == high { low } else { format!("{low} to {high}") };
     let need = format!(
-        "{}{times} needs {} from each of {}. One GPU holds {}.",
-        number(asked_per_s),
-        rate(asked_per_s * factor / few as f64),
+        "{}{} needs {} from each of {}. One GPU holds {held}.",
+        editable(asked_per_s),
+        times(factor),
+        with_unit(&each, "req/s"),
         counted(few, "GPU", "GPUs"),
-        range(capacity.low, capacity.high)
     );
     if many == u64::MAX {
         return format!("{need} To narrow that,");

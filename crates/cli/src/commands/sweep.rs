@@ -68,8 +68,15 @@ fn points(
         None => Sweep::new(&resolved, rates),
     };
     let progress = Progress::start();
-    let jobs = sweep.next_jobs();
-    progress.expect(jobs.len() as u32);
-    sweep.accept(&pool::run_all(&jobs, args.threads.count(), &progress)?);
+    let mut expected = 0;
+    loop {
+        let jobs = sweep.next_jobs();
+        if jobs.is_empty() {
+            break;
+        }
+        expected += jobs.len() as u32;
+        progress.expect(expected);
+        sweep.accept(&pool::run_all(&jobs, args.threads.count(), &progress)?);
+    }
     Ok(Ok(sweep.points()))
 }

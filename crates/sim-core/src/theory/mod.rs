@@ -16,6 +16,7 @@
 //! | a server that works in batches | [`BatchCurve`] |
 //! | an engine whose step grows with its batch | [`IterationModel`], its closed form and chain |
 //! | continuous batching, mean lengths | [`Fluid`] |
+//! | whole batches, mean lengths | [`WholeBatches`] |
 
 mod batch_curve;
 mod birth_death;
@@ -29,6 +30,7 @@ mod md1;
 mod mg1;
 mod mmc;
 mod service;
+mod whole_batch;
 
 pub use batch_curve::BatchCurve;
 pub use erlang_a::ErlangA;
@@ -40,3 +42,4 @@ pub use md1::{Md1, md1_mean_wait_s, md1_wait_exceeded_s};
 pub use mg1::Mg1;
 pub use mmc::{Mmc, erlang_b, erlang_c};
 pub use service::Service;
+pub use whole_batch::{BatchPoint, WholeBatches};

@@ -154,6 +154,29 @@ impl LengthSpec {
         }
     }
 
+    /// The length in tokens, not rounded, that a share of the requests stays within, 0 to 1.
+    #[must_use]
+    pub fn at(&self, share: f64) -> f64 {
+        match *self {
+            Self::Fixed { tokens } => tokens as f64,
+            Self::Uniform { min_tokens, max_tokens } => {
+                min_tokens as f64 + share * max_tokens.saturating_sub(min_tokens) as f64
+            }
+            Self::LogNormal { median_tokens, sigma, min_tokens, max_tokens } => {
+                let (least, most) = (min_tokens as f64, max_tokens as f64);
+                match crate::quantile::normal_quantile(share) {
+                    Some(z) => crate::float::lesser(
+                        crate::float::greater(median_tokens * libm::exp(sigma * z), least),
+                        most,
+                    ),
+                    None if share > 0.5 => most,
+                    None => least,
+                }
+            }
+            Self::Empirical(quantiles) => quantiles.at(share),
+        }
+    }
+
     fn check(&self, names: &LengthFields, least: u64) -> Result<(), SetupError> {
         let (shortest, longest) = match *self {
             Self::Fixed { tokens } => (tokens, tokens),

@@ -84,6 +84,8 @@ pub(crate) struct Gauge {
     pub(crate) asked_per_s: f64,
     /// What one GPU holds, per second.
     pub(crate) each_per_s: f64,
+    /// Whether that is the closed form's.
+    pub(crate) is_estimate: bool,
 }
 
 /// What stands to the right.
@@ -219,6 +221,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         gpus: gpus.unwrap_or(1),
         asked_per_s: scenario.peak_rate_per_s(),
         each_per_s: each,
+        is_estimate: true,
     };
     let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
     Card {
@@ -392,7 +395,7 @@ fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
 fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64) -> Gauge {
     let each_per_s =
         answer.capacity_per_s.map_or(carried_per_s / gpus as f64, |capacity| capacity.value);
-    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s }
+    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s, is_estimate: false }
 }
 
 fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {

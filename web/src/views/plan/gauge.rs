@@ -30,18 +30,26 @@ struct Scale {
     cells: u64,
     /// The load as a multiple of what all GPUs carry.
     load: f64,
+    /// Whether what they hold is the closed form's.
+    is_estimate: bool,
 }
 
 impl Scale {
     /// The scale of the card's gauge, if it has one.
     fn of(card: &Card) -> Self {
-        let Beneath::Gauge(Gauge { gpus, asked_per_s, each_per_s }) = card.beneath else {
+        let Beneath::Gauge(Gauge { gpus, asked_per_s, each_per_s, is_estimate }) = card.beneath
+        else {
             return Self::default();
         };
         let carried_per_s = each_per_s * gpus as f64;
         let load = if carried_per_s > 0.0 { asked_per_s / carried_per_s } else { 0.0 };
         let cells = if gpus > MOST_CELLS { 1 } else { gpus };
-        Self { each_per_s, asked_per_s, carried_per_s, cells, load }
+        Self { each_per_s, asked_per_s, carried_per_s, cells, load, is_estimate }
+    }
+
+    /// A text with the sign of a closed form, where the numbers are one.
+    fn marked(&self, text: String) -> String {
+        if self.is_estimate { quantity::about(&text) } else { text }
     }
 
     /// Where the mark stands, as a part of the cells.
@@ -101,13 +109,15 @@ pub(crate) fn gauge(card: Memo<Card>) -> El {
         .child(el("span").class("wide-only").text(strings::ASKED_UNIT));
     let labels = el("div")
         .class("gauge-labels")
-        .child(el("span").class("gauge-each").text_of(move || strings::per_gpu(scale().each_per_s)))
+        .child(el("span").class("gauge-each").text_of(move || {
+            let scale = scale();
+            scale.marked(strings::per_gpu(scale.each_per_s))
+        }))
         .child(asked)
-        .child(
-            el("span")
-                .class("gauge-carried")
-                .text_of(move || strings::carried(scale().carried_per_s)),
-        );
+        .child(el("span").class("gauge-carried").text_of(move || {
+            let scale = scale();
+            scale.marked(strings::carried(scale.carried_per_s))
+        }));
     el("div").class("gauge").child([cells, labels])
 }
 

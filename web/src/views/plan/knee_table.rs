@@ -51,16 +51,22 @@ pub(crate) fn column_names(names: &[&str]) -> El {
 
 fn rows(knee: &Knee) -> Vec<El> {
     let planned = knee.data.planned_rate_per_s;
+    let shown = quantity::distinct(&rates(&knee.points));
     knee.points
         .iter()
-        .map(|point| {
+        .zip(shown)
+        .map(|(point, rate)| {
             let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));
             el("tr")
                 .attr("data-current", if is_planned { "true" } else { "false" })
-                .child(el("th").attr("scope", "row").text(&number(point.rate_per_s)))
+                .child(el("th").attr("scope", "row").text(&rate))
                 .child(cells(point).into_iter().map(cell).collect::<Vec<_>>())
         })
         .collect()
+}
+
+fn rates(points: &[LoadPoint]) -> Vec<f64> {
+    points.iter().map(|point| point.rate_per_s).collect()
 }
 
 /// The cells after the rate; none where the number is withheld.
@@ -90,9 +96,9 @@ fn cell(text: Option<String>) -> El {
 
 fn tab_separated(points: &[LoadPoint]) -> String {
     let mut text = strings::KNEE_COLUMNS.join("\t");
-    for point in points {
+    for (point, rate) in points.iter().zip(quantity::distinct(&rates(points))) {
         text.push('\n');
-        text.push_str(&number(point.rate_per_s));
+        text.push_str(&rate);
         for cell in cells(point) {
             text.push('\t');
             text.push_str(&cell.unwrap_or_else(|| strings::WITHHELD_CELL.to_owned()));
