@@ -77,10 +77,10 @@ pub struct Clients {
 pub struct ClosedLoop {
     /// How many.
     pub users: u64,
-    /// Mean of the exponentially distributed time that each thinks, seconds.
+    /// Seconds between an answer and the next request, on average: exponentially distributed. With
+    /// a schedule the time between two requests, always the same.
     pub think_s: f64,
-    /// Whether each keeps to a schedule, thinking from when it meant to send the last request and
-    /// not from its answer.
+    /// Whether each keeps to a schedule, however late the answers come.
     pub on_schedule: bool,
 }
 
@@ -162,11 +162,13 @@ impl ClosedLoop {
     /// The same as the simulator takes it.
     #[must_use]
     pub const fn to_population(self) -> Population {
-        Population::Closed {
-            users: self.users,
-            think: ThinkTime::Exponential { mean_s: self.think_s },
-            pacing: if self.on_schedule { Pacing::OnSchedule } else { Pacing::AfterAnswer },
-        }
+        let Self { users, think_s: mean_s, on_schedule } = self;
+        let (think, pacing) = if on_schedule {
+            (ThinkTime::Fixed { mean_s }, Pacing::OnSchedule)
+        } else {
+            (ThinkTime::Exponential { mean_s }, Pacing::AfterAnswer)
+        };
+        Population::Closed { users, think, pacing }
     }
 }
 

@@ -66,7 +66,7 @@ pub static FIELDS: &[Field] = &[
         )
     },
     Field {
-        help: "Pattern of arrivals: poisson, even, gamma(shape), where a shape below 1 is burstier than Poisson, or onoff(burst,lull,share): bursts and lulls of these mean lengths, the rate in a lull a share of that in a burst, the mean rate as given; or closed(users,think): so many users over all GPUs, each of whom sends the next request a think time of that mean after the last answer, with scheduled as third word after the last intended send.",
+        help: "Pattern of arrivals: poisson, even, gamma(shape), where a shape below 1 is burstier than Poisson, or onoff(burst,lull,share): bursts and lulls of these mean lengths, the rate in a lull a share of that in a burst, the mean rate as given; or closed(users,think): so many users over all GPUs, each of whom thinks for that time on average between an answer and the next request, or sends every so often with scheduled as a third word.",
         example: "poisson, even, gamma(0.5), onoff(20s,60s,0.1) or closed(200,10s)",
         min: 0.01,
         max: 100.0,

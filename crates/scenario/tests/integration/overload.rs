@@ -63,7 +63,7 @@ fn every_setting_reaches_the_simulator() {
     let spec = ClientSpec {
         population: Population::Closed {
             users: 200,
-            think: ThinkTime::Exponential { mean_s: 10.0 },
+            think: ThinkTime::Fixed { mean_s: 10.0 },
             pacing: Pacing::OnSchedule,
         },
         patience: Some(Patience {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, think_s},
+    clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, first_think_s, think_s},
     float::greater,
     measure::{Distribution, Run},
     setup::{Setup, SetupError},
@@ -204,7 +204,7 @@ impl Senders {
             return Self::Open(Box::new(requests));
         };
         let drawn: Vec<_> = requests.collect();
-        let number = users.min(drawn.len() as u64);
+        let number = if drawn.is_empty() { 0 } else { users };
         let mut closed = Users {
             seed: setup.setup.seed,
             think,
@@ -214,8 +214,9 @@ impl Senders {
             users: (0..number).map(|key| User { key, intended_s: 0.0 }).collect(),
             going_to_send: BTreeSet::new(),
         };
-        for user in 0..number as usize {
-            closed.think(user, 0.0, 0.0);
+        for user in 0..number {
+            let think_s = first_think_s(&closed.think, closed.seed, user);
+            closed.will_send(user as usize, think_s, 0.0);
         }
         Self::Closed(Box::new(closed))
     }
@@ -276,14 +277,16 @@ impl Users {
                 Pacing::AfterAnswer => now_s,
                 Pacing::OnSchedule => self.users[user].intended_s,
             };
-            self.think(user, from_s, now_s);
+            let think_s = think_s(&self.think, self.seed, key + number);
+            self.will_send(user, from_s + think_s, now_s);
         }
     }
 
-    fn think(&mut self, index: usize, from_s: f64, now_s: f64) {
+    /// A user means to send its next request at a time, which may have passed.
+    fn will_send(&mut self, index: usize, intended_s: f64, now_s: f64) {
         let user = &mut self.users[index];
-        user.intended_s = from_s + think_s(&self.think, self.seed, user.key);
-        let send_s = greater(user.intended_s, now_s);
+        user.intended_s = intended_s;
+        let send_s = greater(intended_s, now_s);
         self.going_to_send.insert((send_s.to_bits(), user.key));
     }
 }

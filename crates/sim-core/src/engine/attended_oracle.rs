@@ -3,8 +3,8 @@
 
 use crate::{
     clients::{
-        AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, retry_wait_s,
-        think_s, throttle_point,
+        AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, first_think_s,
+        retry_wait_s, think_s, throttle_point,
     },
     float::greater,
     measure::{Distribution, Finished, Outcome, Recorder, Step, ValueRun},
@@ -108,8 +108,8 @@ impl<'a> World<'a> {
                 .iter()
                 .map(|r| Send { at_s: r.arrival_s, key: r.index, intended_s: r.arrival_s })
                 .collect(),
-            Population::Closed { users, think, .. } => (0..users.min(total))
-                .map(|key| (key, think_s(&think, inner.seed, key)))
+            Population::Closed { users, think, .. } => (0..users)
+                .map(|key| (key, first_think_s(&think, inner.seed, key)))
                 .map(|(key, at_s)| Send { at_s, key, intended_s: at_s })
                 .collect(),
         };
@@ -276,7 +276,7 @@ impl<'a> World<'a> {
             return;
         };
         let last = &self.wanted[index];
-        let key = last.key + users.min(self.drawn.len() as u64);
+        let key = last.key + users;
         if self.wanted.len() < self.drawn.len() {
             let from_s = match pacing {
                 Pacing::AfterAnswer => now_s,
