@@ -6,6 +6,7 @@ use scenario::{Ledger, Memory, Resolved};
 use serde::{Deserialize, Serialize};
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, Rules, Setup, Slo, StepTimeSpec, Workload,
+    engine::Attendance,
     workload::{Mix, RequestSource},
 };
 
@@ -61,6 +62,8 @@ impl Traffic {
 pub struct Question {
     /// Who sends what, and when.
     pub traffic: Traffic,
+    /// How clients and the line behave.
+    pub attendance: Attendance,
     /// Names of the classes of requests; none without classes.
     pub classes: Vec<String>,
     /// Requests in each run.
@@ -88,6 +91,7 @@ impl Question {
         let Setup { workload, engine, rules, step_time, slo, seed } = &resolved.setup;
         Some(Self {
             traffic: Traffic::of(&workload.source)?,
+            attendance: resolved.attendance,
             classes: resolved.classes.clone(),
             requests: workload.requests,
             engine: *engine,
@@ -112,6 +116,7 @@ impl Question {
                 slo: self.slo,
                 seed: self.seed,
             },
+            attendance: self.attendance,
             classes: self.classes.clone(),
             ledger: Ledger::default(),
             headroom: self.headroom,

@@ -206,6 +206,20 @@ impl Scenario {
         Attendance { clients: self.clients.to_spec(self.closed), overload: overload.to_policy() }
     }
 
+    /// Whether clients react or the line has a policy.
+    #[must_use]
+    pub fn reacts(&self) -> bool {
+        !self.attendance().is_open()
+    }
+
+    /// Whether a setting of traffic, overload or clients has what it needs for anything to follow
+    /// from it; others need nothing here.
+    #[must_use]
+    pub fn has_needs_of(&self, key: &str) -> bool {
+        let needs = OVERLOAD_NEEDS.iter().find(|(needy, _)| *needy == key);
+        needs.is_none_or(|(_, needs)| needs.iter().all(|need| (need.is_met)(self)))
+    }
+
     /// Whether the rate changes over time. A closed loop has no rate of its own.
     #[must_use]
     pub fn changes_over_time(&self) -> bool {
@@ -317,10 +331,8 @@ fn turns_away(scenario: &Scenario) -> bool {
 
 /// Whether anything follows from a setting of overload or clients; other settings count as if.
 pub(crate) fn is_in_force(scenario: &Scenario, field: &Field) -> bool {
-    let needs = OVERLOAD_NEEDS.iter().find(|(key, _)| *key == field.key);
     let asks_nothing = field.group == Group::Overload && field.default == "0";
-    let all_met = |needs: &[Need]| needs.iter().all(|need| (need.is_met)(scenario));
-    !asks_nothing && needs.is_none_or(|(_, needs)| all_met(needs))
+    !asks_nothing && scenario.has_needs_of(field.key)
 }
 
 /// Whether rules have clients that react, and lines with a policy.

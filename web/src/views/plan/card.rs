@@ -219,7 +219,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge = Gauge {
         gpus: gpus.unwrap_or(1),
-        asked_per_s: scenario.peak_rate_per_s(),
+        asked_per_s: form.map_or(0.0, |form| form.asked_per_s),
         each_per_s: each,
         is_estimate: true,
     };
@@ -327,7 +327,7 @@ fn old_facts(scenario: &Scenario, answered: Option<&Answered>) -> [Fact; 4] {
 fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
     let shown = |value: fn(&LoadPoint) -> f64| {
         planned
-            .filter(|point| point.stable)
+            .filter(|point| point.has_percentile(99.0))
             .map_or_else(|| strings::UNKNOWN.to_owned(), |point| duration(value(point)))
     };
     // Classes have targets of their own.

@@ -19,7 +19,8 @@ pub(crate) fn remarks(state: State) -> El {
         let scenario = state.current.get();
         let is_plain = scenario.classes.is_empty()
             && scenario.bursts.is_none()
-            && scenario.profile.is_constant();
+            && !scenario.changes_over_time()
+            && !scenario.reacts();
         state.answered.with(|answered| match answered {
             _ if is_plain => String::new(),
             Some(answered) if answered.scenario == scenario => {
