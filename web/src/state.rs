@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use planner::{ClosedForm, PlanAnswer, ProofAnswer, closed_form};
+use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
 use protocol::Question;
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
@@ -392,10 +392,15 @@ impl State {
         });
     }
 
-    /// Sets one key of the scenario as a link would, for a remedy.
+    /// Sets one key of the scenario as a link would.
     pub(crate) fn apply(self, key: &str, value: &str) {
+        self.apply_change(&Remedy::new(key, value.to_owned(), String::new()));
+    }
+
+    /// Makes all changes of a remedy, or none.
+    pub(crate) fn apply_change(self, change: &Remedy) {
         let mut scenario = self.scenario.get_untracked();
-        if scenario.set(key, value).is_ok() {
+        if change.changes().all(|(key, value)| scenario.set(key, value).is_ok()) {
             self.scenario.set(scenario);
         }
     }

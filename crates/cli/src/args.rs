@@ -3,11 +3,12 @@
 use std::{
     fmt::Write as _,
     num::{NonZeroU32, NonZeroUsize},
-    ops::RangeInclusive,
     path::PathBuf,
 };
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::typed::{in_reach, requests, seed, some};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -15,6 +16,13 @@ Exit codes:
   1  the target cannot be met, the model does not fit, or a truth fails; the output says why
   2  something that was typed or read cannot be used; the message says what and how to mend it
   3  a file or stream could not be read or written";
+
+/// What fits a screen: `-h`.
+const FIRST_STEPS: &str = "\
+Examples:
+  headroom plan                                   the preset: Qwen2.5-7B on H100, 100 req/s
+  headroom plan model=llama-3.1-8b gpu=h200 rate=40 ttft=500ms
+More with --help; what a command takes with headroom plan -h, its settings with headroom plan --help.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +37,12 @@ Examples:
 
 /// How many GPUs an LLM service needs, at what latency, by simulating the serving engine.
 #[derive(Debug, Parser)]
-#[command(name = "headroom", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+#[command(
+    name = "headroom",
+    version,
+    after_help = FIRST_STEPS,
+    after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}")
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -84,7 +97,13 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// The rate, per second, at which the recording counts as made [default: its mean rate].
-    #[arg(long, value_name = "RATE", value_parser = in_reach, requires = "trace")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_parser = in_reach,
+        allow_hyphen_values = true,
+        requires = "trace"
+    )]
     pub(crate) trace_rate: Option<f64>,
     /// Leave out rows that cannot be used, with a note, instead of refusing the file.
     #[arg(long, requires = "trace")]
@@ -94,7 +113,7 @@ pub(crate) struct TraceArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ThreadArgs {
     /// Threads to simulate on [default: all cores]. The answer does not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
@@ -150,7 +169,13 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
     /// Request rates on one GPU, per second [default: those of the plan's knee].
-    #[arg(long, value_name = "RATE,…", value_delimiter = ',', value_parser = in_reach)]
+    #[arg(
+        long,
+        value_name = "RATE,…",
+        value_delimiter = ',',
+        value_parser = in_reach,
+        allow_hyphen_values = true
+    )]
     pub(crate) rates: Vec<f64>,
     /// Print JSON (SI units).
     #[arg(long, conflicts_with = "csv")]
@@ -180,7 +205,13 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// How many times faster than recorded.
-    #[arg(long, value_name = "X", value_parser = in_reach, requires = "trace")]
+    #[arg(
+        long,
+        value_name = "X",
+        value_parser = in_reach,
+        allow_hyphen_values = true,
+        requires = "trace"
+    )]
     pub(crate) trace_speed: Option<f64>,
     /// The rate, per second, at which the recording counts as made: it is replayed at the
     /// scenario’s rate.
@@ -188,6 +219,7 @@ pub(crate) struct SimulateArgs {
         long,
         value_name = "RATE",
         value_parser = in_reach,
+        allow_hyphen_values = true,
         requires = "trace",
         conflicts_with = "trace_speed"
     )]
@@ -196,13 +228,33 @@ pub(crate) struct SimulateArgs {
     #[arg(long, requires = "trace")]
     pub(crate) skip_bad_rows: bool,
     /// How many GPUs share the rate evenly; one of them is simulated.
-    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "trace")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = some,
+        allow_hyphen_values = true,
+        conflicts_with = "trace"
+    )]
     pub(crate) gpus: NonZeroUsize,
     /// How many replicas get the requests in turn (round robin); all of them are simulated.
-    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "gpus")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = some,
+        allow_hyphen_values = true,
+        conflicts_with = "gpus"
+    )]
     pub(crate) replicas: NonZeroUsize,
     /// How many requests to send, in place of sim.requests.
-    #[arg(long, value_name = "N", conflicts_with = "trace")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = requests,
+        allow_hyphen_values = true,
+        conflicts_with = "trace"
+    )]
     pub(crate) requests: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -283,7 +335,13 @@ pub(crate) struct KnowArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
     /// Other random set-ups and arrivals; the page begins with 1, and each further run has the next.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = seed,
+        allow_hyphen_values = true
+    )]
     pub(crate) proof_seed: u64,
     /// Print JSON (SI units).
     #[arg(long)]
@@ -335,16 +393,4 @@ fn settings() -> String {
         }
     }
     text
-}
-
-/// Rates and speeds beyond these say more of a typing mistake than of traffic, and times become so
-/// long or so short that sums of them lose their digits.
-const REACH: RangeInclusive<f64> = 1e-4..=1e6;
-
-/// A rate per second or a speed within reach.
-fn in_reach(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if REACH.contains(&value) => Ok(value),
-        _ => Err("it must be a number from 0.0001 to 1,000,000, for example 12.5".to_owned()),
-    }
 }

@@ -148,7 +148,11 @@ fn refused(notice: &Notice) -> Failure {
     let instead = ["Still using ", "Using ", "The setting is as it was"];
     let end = instead.iter().filter_map(|words| notice.message.rfind(words)).min();
     let message = notice.message.get(..end.unwrap_or(notice.message.len()));
-    Failure::input(named(notice, message.unwrap_or_default().trim_end()))
+    let mut message = named(notice, message.unwrap_or_default().trim_end());
+    if message.starts_with("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
+        message.push_str(&format!(" headroom catalog {}s lists them.", notice.key));
+    }
+    Failure::input(message)
 }
 
 /// The message with the setting and its value in front, where it does not name the value itself.

@@ -12,6 +12,7 @@ mod output;
 mod pool;
 mod progress;
 mod trace;
+mod typed;
 
 use std::process::ExitCode;
 

@@ -38,6 +38,12 @@ pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// A clause as the end of a sentence: with a full stop, unless it asks something.
+pub(crate) fn sentence(clause: &str) -> String {
+    let ends = clause.ends_with(['.', '?', '!']);
+    if ends { clause.to_owned() } else { [clause, "."].concat() }
+}
+
 /// Exit code of an answer that was printed.
 pub(crate) fn code(is_possible: bool) -> ExitCode {
     if is_possible { ExitCode::SUCCESS } else { ExitCode::from(crate::failure::IMPOSSIBLE) }

@@ -54,12 +54,14 @@ pub(crate) fn read(path: &Path, skip_bad_rows: bool) -> Result<Trace, Failure> {
     // Messages quote the name, and have no room for a long path.
     let name = path.file_name().map(|name| name.to_string_lossy());
     let imported = import::trace::read(name.as_deref(), &bytes)
-        .map_err(|error| Failure::input(format!("{error}.")))?;
+        .map_err(|error| Failure::input(output::sentence(&error.to_string())))?;
     if !skip_bad_rows {
         all_usable(path, &imported)?;
     }
     imported.notes.iter().for_each(|note| output::note(note));
-    imported.to_trace().map_err(|error| Failure::input(format!("{}: {error}.", path.display())))
+    imported
+        .to_trace()
+        .map_err(|error| Failure::input(output::sentence(&format!("{}: {error}", path.display()))))
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -82,10 +84,10 @@ fn all_usable(path: &Path, imported: &ImportedTrace) -> Result<(), Failure> {
     let all = imported.skipped_total + imported.rows.len();
     let rows = quantity::counted(all as u64, "row", "rows");
     Err(Failure::input(format!(
-        "{}, line {}: {}. Of {rows} {} cannot be used; mend them, or leave them out with --skip-bad-rows.",
+        "{}, line {}: {} Of {rows} {} cannot be used; mend them, or leave them out with --skip-bad-rows.",
         path.display(),
         first.line,
-        first.reason,
+        output::sentence(&first.reason),
         quantity::count(imported.skipped_total as u64)
     )))
 }

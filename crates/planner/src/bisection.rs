@@ -21,13 +21,17 @@ pub(crate) struct Bisection {
 impl Bisection {
     /// Start from a sweep in increasing rate: the bracket is around the first rate that fails. If
     /// none fails, the limit is asked next: no rate above it can hold for long, however short the
-    /// run.
-    pub(crate) fn new(sweep: &[(f64, bool)], limit_per_s: f64, tolerance: f64) -> Self {
+    /// run. If even the first fails, the floor is known to hold, unless it is 0.
+    pub(crate) fn new(
+        sweep: &[(f64, bool)],
+        (floor_per_s, limit_per_s): (f64, f64),
+        tolerance: f64,
+    ) -> Self {
         let first = sweep.first().map_or(0.0, |&(rate, _)| rate);
         let least = LEAST_SHARE * first;
         let start = Self { low: 0.0, high: first, asked: None, least, tolerance };
         match sweep.iter().position(|&(_, holds)| !holds) {
-            Some(0) => start.between(0.0, first),
+            Some(0) => start.between(floor_per_s, first),
             Some(index) => start.between(sweep[index - 1].0, sweep[index].0),
             None => {
                 let low = sweep.last().map_or(0.0, |&(rate, _)| rate);
@@ -83,7 +87,7 @@ mod tests {
     const TOLERANCE: f64 = 5e-4;
 
     fn search(sweep: &[(f64, bool)], ceiling: f64, truth: f64) -> (f64, u32) {
-        let mut bisection = Bisection::new(sweep, ceiling, TOLERANCE);
+        let mut bisection = Bisection::new(sweep, (0.0, ceiling), TOLERANCE);
         let mut runs = 0;
         while let Some(rate) = bisection.next_rate() {
             bisection.accept(rate <= truth);
@@ -121,6 +125,15 @@ mod tests {
         assert_eq!(Bisection::spanning(&sweep, (22.0, 40.0), TOLERANCE), None);
         assert_eq!(Bisection::spanning(&sweep, (1.0, 23.0), TOLERANCE), None);
         assert_eq!(Bisection::spanning(&[(20.0, true)], (1.0, 40.0), TOLERANCE), None);
+    }
+
+    #[test]
+    fn an_idle_engine_that_passes_is_a_floor() {
+        let mut bisection = Bisection::new(&[(10.0, false)], (0.01, 25.0), TOLERANCE);
+        while bisection.next_rate().is_some() {
+            bisection.accept(false);
+        }
+        assert_eq!(bisection.found(), 0.01);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod out_of_reach;
 mod plan;
 mod proof;
 mod refusal;
+mod remedies;
 mod steady;
 mod sweep;
 

@@ -98,6 +98,16 @@ impl Load {
         self.slo_share.0.len()
     }
 
+    /// Time to first token in seconds that a share of the requests stays within, 0 to 1.
+    pub(crate) fn ttft_tail_s(&self, share: f64) -> f64 {
+        self.ttft.all.percentile(100.0 * share).unwrap_or(0.0)
+    }
+
+    /// The same of the time per output token; 0 where nothing has such a time.
+    pub(crate) fn tpot_tail_s(&self, share: f64) -> f64 {
+        self.tpot.all.percentile(100.0 * share).unwrap_or(0.0)
+    }
+
     /// Share of requests that met the target.
     pub(crate) fn slo_share(&self) -> Estimate {
         within_one(self.slo_share.estimate())

@@ -29,6 +29,7 @@ use crate::{
     job::Job,
     load::Load,
     out_of_reach,
+    remedies::{self, Trial},
     steady::{evenly_spaced, steady},
 };
 
@@ -63,6 +64,7 @@ enum What {
     Ceiling,
     Knee(usize),
     Idle,
+    Trial(usize),
     Capacity(usize),
     AtPlanned,
     AtCapacity,
@@ -101,6 +103,7 @@ enum Stage {
     Ceiling,
     Knee,
     Idle,
+    Remedies,
     Capacity,
     Points,
     Done,
@@ -143,6 +146,9 @@ pub struct Plan {
     knee_loads: Vec<f64>,
     knee: Vec<Load>,
     idle: Option<Load>,
+    /// Changes that may bring a target into reach, and how many of them have been tried.
+    trials: Vec<Trial>,
+    tried: usize,
     searches: Vec<Search>,
     at_answer: Option<AtAnswer>,
     answer: Option<PlanAnswer>,
@@ -211,6 +217,8 @@ impl Plan {
             knee_loads: Vec::new(),
             knee: Vec::new(),
             idle: None,
+            trials: Vec::new(),
+            tried: 0,
             searches: Vec::new(),
             at_answer: None,
             answer: None,
@@ -234,10 +242,12 @@ impl Plan {
     }
 
     fn job(&self, asked: &Asked) -> Job {
-        if asked.what == What::Ceiling {
-            return self.ceiling.job(asked.load, asked.replication);
-        }
-        let base = (&self.setup, &self.attendance);
+        let setup = match asked.what {
+            What::Ceiling => return self.ceiling.job(asked.load, asked.replication),
+            What::Trial(index) => &self.trials[index].setup,
+            _ => &self.setup,
+        };
+        let base = (setup, &self.attendance);
         self.demand.job(base, asked.load, asked.replication as u32)
     }
 
@@ -305,8 +315,13 @@ impl Plan {
                 loads.flat_map(|(index, &load)| self.ask(What::Knee(index), load)).collect()
             }
             Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0], ShareEnd::Value) => {
-                let load = self.demand.least(self.knee_loads[0] * IDLE_SHARE);
+                let load = self.idle_load();
                 vec![Asked { what: What::Idle, replication: 0, load }]
+            }
+            Stage::Remedies => {
+                let load = self.idle_load();
+                let asked = |index| Asked { what: What::Trial(index), replication: 0, load };
+                (self.tried..self.trials.len()).map(asked).collect()
             }
             Stage::Capacity => self.compose_capacity(),
             Stage::Points if self.at_answer.is_none() => self.compose_points(),
@@ -353,6 +368,10 @@ impl Plan {
                 let mut idle = Load::default();
                 idle.add(run);
                 self.idle = Some(idle);
+            }
+            What::Trial(index) => {
+                self.trials[index].learn(run.slo_share());
+                self.tried = index + 1;
             }
             What::Capacity(index) => self.learn_share(index, run.slo_share()),
             What::AtPlanned | What::AtCapacity => self.learn_point(asked, run),
@@ -402,6 +421,12 @@ impl Plan {
             }
             Stage::Knee => Stage::Idle,
             Stage::Idle if self.is_out_of_reach() => {
+                let idle = self.idle.as_ref();
+                let trials = |idle| remedies::trials(&self.setup, &self.classes, idle);
+                self.trials = idle.map(trials).unwrap_or_default();
+                Stage::Remedies
+            }
+            Stage::Remedies => {
                 self.answer = Some(self.compose_answer());
                 Stage::Done
             }
@@ -444,7 +469,11 @@ impl Plan {
             let bisection = self
                 .bracket
                 .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
-                .unwrap_or_else(|| Bisection::new(&sweep, end.of(&limit), tolerance));
+                .unwrap_or_else(|| {
+                    // An idle engine was looked at where the lowest rate fails, and passed.
+                    let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_load() };
+                    Bisection::new(&sweep, (floor, end.of(&limit)), tolerance)
+                });
             Search { end, bisection, shares: Vec::new() }
         };
         self.searches = ends.iter().map(search).collect();
@@ -452,6 +481,11 @@ impl Plan {
 
     fn holds(&self, load: &Load, end: ShareEnd) -> bool {
         end.of(&load.slo_share()) >= self.setup.slo.share
+    }
+
+    /// A load at which an engine counts as idle.
+    fn idle_load(&self) -> f64 {
+        self.demand.least(self.knee_loads[0] * IDLE_SHARE)
     }
 
     /// Whether even an idle engine misses the target.
@@ -514,7 +548,10 @@ impl Plan {
                 let carried_per_s = each.value * size.with_headroom as f64;
                 Verdict::Sized(FleetSize { carried_per_s, ..size })
             }
-            _ => out_of_reach::verdict(&self.setup, &self.classes),
+            _ => {
+                let remedies = remedies::that_hold(&self.trials);
+                out_of_reach::verdict(&self.setup, &self.classes, remedies)
+            }
         };
         PlanAnswer {
             verdict,

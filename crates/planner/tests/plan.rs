@@ -84,10 +84,75 @@ fn a_target_below_the_floor_is_out_of_reach_and_the_remedies_work() {
     assert!((ttft_floor_s - 0.032).abs() < 0.001);
     assert!((tpot_floor_s - 0.005).abs() < 0.0002);
     assert_eq!(answer.capacity_per_s, None);
-    let set: Vec<(&str, &str)> =
-        remedies.iter().map(|remedy| (remedy.key.as_str(), remedy.value.as_str())).collect();
-    assert_eq!(set.len(), 2);
-    assert!(matches!(plan(&set).verdict, Verdict::Sized(_)));
+    // Neither target alone would do.
+    assert_eq!(remedies.len(), 1);
+    assert_eq!(remedies[0].typed(), "ttft=40ms tpot=6.4ms");
+    for lone in [("ttft", "40ms"), ("tpot", "6.4ms")] {
+        let answer = plan(&[("ttft", "20ms"), ("tpot", "4ms"), lone]);
+        assert!(matches!(answer.verdict, Verdict::OutOfReach { .. }), "{lone:?}");
+    }
+}
+
+/// Settings without an answer for which there is always something that helps.
+const IMPOSSIBLE: [&[(&str, &str)]; 22] = [
+    &[("ttft", "20ms"), ("tpot", "4ms")],
+    &[("ttft", "20ms")],
+    &[("tpot", "2ms")],
+    &[("gpu", "l4"), ("in", "20000")],
+    &[("gpu", "l4"), ("in", "100000")],
+    &[("gpu", "l4"), ("in", "10000000"), ("out", "1000000")],
+    &[("gpu", "l4"), ("in", "128000"), ("out", "128000")],
+    &[("in", "10000000"), ("out", "1000000")],
+    &[("in", "lognormal(900,2)"), ("ttft", "50ms")],
+    &[("step.kind", "affine"), ("in", "10000000"), ("out", "1000000")],
+    &[("step.weight_bytes", "1e15")],
+    &[("step.weight_bytes", "1e15"), ("in", "10000000")],
+    &[("step.overhead_s", "10")],
+    &[("kv.capacity_tokens", "100"), ("in", "50000")],
+    &[("arrivals", "gamma(0.01)")],
+    &[("arrivals", "gamma(0.01)"), ("ttft", "20ms"), ("tpot", "2ms")],
+    &[("arrivals", "gamma(0.01)"), ("class.rag", "share:20")],
+    &[("class.rag", "share:20,in:30000,ttft:100ms,tpot:1ms"), ("ttft", "2ms")],
+    &[("profile", "daily(0.3)"), ("ttft", "2ms")],
+    &[("sched.rules", "sequential"), ("ttft", "1ms")],
+    &[("sched.rules", "dynamic(20s)")],
+    &[("model", "llama-3.1-70b")],
+];
+
+/// What is offered was tried: with each remedy there is a number of GPUs, or at least room for the
+/// requests where there was none.
+#[test]
+fn every_remedy_that_is_offered_works() {
+    for set in IMPOSSIBLE {
+        let few = [("sim.requests", "500"), ("sim.replications", "2")];
+        let set = [&few[..], set].concat();
+        let (remedies, must_meet_target) = match plan(&set).verdict {
+            Verdict::OutOfReach { remedies, .. } => (remedies, true),
+            Verdict::DoesNotFit { remedies, .. }
+            | Verdict::NoRoom { remedies, .. }
+            | Verdict::TooLong { remedies, .. } => (remedies, false),
+            Verdict::Sized(size) => panic!("{set:?} has an answer: {size:?}"),
+        };
+        assert!(!remedies.is_empty(), "{set:?} has no way out");
+        for remedy in remedies {
+            let changed = [&set[..], &remedy.changes().collect::<Vec<_>>()].concat();
+            let verdict = plan(&changed).verdict;
+            let works = match verdict {
+                Verdict::Sized(_) => true,
+                Verdict::OutOfReach { .. } => !must_meet_target,
+                _ => false,
+            };
+            assert!(works, "{set:?} with {}: {verdict:?}", remedy.typed());
+        }
+    }
+}
+
+/// A step time beyond every target that can be set has no way out, and none is made up.
+#[test]
+fn where_nothing_helps_nothing_is_offered() {
+    let few = [("sim.requests", "100"), ("sim.replications", "1"), ("step.peak_flops", "1e9")];
+    let Verdict::OutOfReach { remedies, .. } = plan(&few).verdict else { panic!("no way out") };
+    assert_eq!(remedies, []);
 }
 
 #[test]

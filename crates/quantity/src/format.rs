@@ -177,13 +177,14 @@ pub fn plus_minus(value: f64, half: f64, unit: Unit) -> String {
     with_unit(&text, symbol)
 }
 
-/// “22.6 (22.2 to 23.2)”: all three with the digits of the value.
+/// “22.6 (22.2 to 23.2)”: all three with the digits of the value, “24 (23.7 to 24.3)”.
 #[must_use]
 pub fn with_interval(value: f64, low: f64, high: f64) -> String {
     let Some(rounded) = Decimal::of(value).map(|decimal| decimal.to_significant(DIGITS)) else {
         return not_finite(value);
     };
-    let decimals = u32::try_from(rounded.decimals()).unwrap_or(0);
+    // A value that ends in zeros has them, too: the ends are told with three digits.
+    let decimals = u32::try_from(DIGITS as i32 - 1 - rounded.magnitude()).unwrap_or(0);
     let end = |end| crate::number_fixed(end, decimals);
     format!("{} ({} to {})", rounded.text(0), end(low), end(high))
 }

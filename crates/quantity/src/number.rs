@@ -46,17 +46,19 @@ pub fn rounded_to(value: f64, digits: usize) -> f64 {
 /// neighbours, if seven do.
 #[must_use]
 pub fn distinct(values: &[f64]) -> Vec<String> {
-    let alike = |a: f64, b: Option<&f64>, digits| {
-        b.is_some_and(|&b| a != b && number_to(a, digits) == number_to(b, digits))
-    };
-    let digits_of = |index: usize| {
-        let (value, before) = (values[index], index.checked_sub(1));
-        let neighbours = [before.and_then(|before| values.get(before)), values.get(index + 1)];
-        let is_told =
-            |digits: &usize| !neighbours.iter().any(|&other| alike(value, other, *digits));
-        (DIGITS..DISTINCT_DIGITS).find(is_told).unwrap_or(DISTINCT_DIGITS)
-    };
-    (0..values.len()).map(|index| number_to(values[index], digits_of(index))).collect()
+    let mut texts: Vec<String> = Vec::new();
+    for (index, &value) in values.iter().enumerate() {
+        let mut digits = DIGITS;
+        let mut text = number_to(value, digits);
+        for &other in &values[index.saturating_sub(1)..(index + 2).min(values.len())] {
+            while other != value && digits < DISTINCT_DIGITS && number_to(other, digits) == text {
+                digits += 1;
+                text = number_to(value, digits);
+            }
+        }
+        texts.push(text);
+    }
+    texts
 }
 
 /// A fixed number of digits after the point, for columns: “22.0”.

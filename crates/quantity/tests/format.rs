@@ -267,3 +267,16 @@ fn plain_numbers() {
     assert_eq!(number_fixed(-0.04, 1), "0.0");
     assert_eq!(number_fixed(1234.5, 0), "1,235");
 }
+
+#[test]
+fn neighbours_that_differ_look_different() {
+    use quantity::{distinct, number_to, rounded_to};
+    assert_eq!(distinct(&[5.0, 21.92, 21.934, 40.0]), ["5", "21.92", "21.93", "40"]);
+    assert_eq!(distinct(&[21.9, 21.9]), ["21.9", "21.9"]);
+    assert_eq!(distinct(&[]), Vec::<String>::new());
+    // Seven digits are the most.
+    assert_eq!(distinct(&[1.0, 1.000_000_1]), ["1", "1"]);
+    assert_eq!(number_to(4_905.83, 5), "4,905.8");
+    assert_eq!(rounded_to(4_905.83, 3), 4_910.0);
+    assert_eq!(number_to(f64::NAN, 5), "unknown");
+}

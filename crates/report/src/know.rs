@@ -83,11 +83,22 @@ fn digits(difference: f64) -> String {
     quantity::whole(sim_core::float::greater(digits, 0.0))
 }
 
-/// “15 of 15 hold”, or what does not.
+/// The truths that every build checks, the page's as the command line's.
+pub(crate) fn listed(answer: &ProofAnswer) -> impl Iterator<Item = &Truth> {
+    answer.truths.iter().filter(|truth| truth.kind != TruthKind::TwoEngines)
+}
+
+/// That the fast engines decide as the obvious ones do, which a page does not carry.
+pub(crate) fn engines(answer: &ProofAnswer) -> Option<&Truth> {
+    answer.truths.iter().find(|truth| truth.kind == TruthKind::TwoEngines)
+}
+
+/// “14 of 14 hold”, or what does not; of the truths that every build checks.
 #[must_use]
 pub fn know_headline(answer: &ProofAnswer) -> String {
-    let all = answer.truths.len();
-    match (answer.count(State::Fails), answer.count(State::Holds)) {
+    let count = |state| listed(answer).filter(|truth| truth.state == state).count();
+    let all = listed(answer).count();
+    match (count(State::Fails), count(State::Holds)) {
         (0, holding) => format!("{holding} of {all} hold"),
         (1, _) => format!("1 of {all} does not hold"),
         (failing, _) => format!("{failing} of {all} do not hold"),

@@ -1,14 +1,14 @@
 //! How we know, as text for terminals and as JSON.
 
-use planner::{Compared, ProofAnswer, State, TruthKind};
+use planner::{Compared, ProofAnswer, State, Truth, TruthKind};
 use serde_json::{Value, json};
 
 use crate::{
     assumptions::{Assumption, assumption_columns},
     json::{SCHEMA, document},
     know::{
-        cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
-        plateau_name, queue_name, setting_name, truth_figures, truth_title,
+        cell_values, compared, engines, figure_name, know_extent, know_headline, listed,
+        plateau_deviation, plateau_name, queue_name, setting_name, truth_figures, truth_title,
     },
     table,
 };
@@ -38,23 +38,27 @@ fn mark(good: bool) -> &'static str {
 }
 
 fn truths(answer: &ProofAnswer) -> String {
-    let rows: Vec<[String; 3]> = answer
-        .truths
-        .iter()
-        .map(|truth| {
-            let state = match truth.state {
-                State::Open => "open",
-                State::Holds => "holds",
-                State::Fails => "FAILS",
-            };
-            let figures = match &truth.problem {
-                Some(problem) => problem.clone(),
-                None => truth_figures(truth),
-            };
-            [state.to_owned(), truth_title(truth.kind).to_owned(), figures]
-        })
-        .collect();
-    table::ragged(&["", "truth", "as found"], &rows)
+    let rows: Vec<[String; 3]> = listed(answer).map(truth_row).collect();
+    let mut text = table::ragged(&["", "truth", "as found"], &rows);
+    // A page would have to load the obvious engines for this alone.
+    if let Some(truth) = engines(answer) {
+        let [state, title, figures] = truth_row(truth);
+        text.push_str(&format!("On the command line only: {title} {state}; {figures}.\n"));
+    }
+    text
+}
+
+fn truth_row(truth: &Truth) -> [String; 3] {
+    let state = match truth.state {
+        State::Open => "open",
+        State::Holds => "holds",
+        State::Fails => "FAILS",
+    };
+    let figures = match &truth.problem {
+        Some(problem) => problem.clone(),
+        None => truth_figures(truth),
+    };
+    [state.to_owned(), truth_title(truth.kind).to_owned(), figures]
 }
 
 fn queues(answer: &ProofAnswer) -> String {
@@ -120,7 +124,7 @@ fn assumed(assumptions: &[Assumption]) -> String {
 /// Everything that was found, with all digits.
 #[must_use]
 pub fn know_json(answer: &ProofAnswer, assumptions: &[Assumption]) -> String {
-    let truth = |truth: &planner::Truth| {
+    let truth = |truth: &Truth| {
         json!({
             "truth": truth_title(truth.kind),
             "kind": truth.kind,
@@ -141,7 +145,8 @@ pub fn know_json(answer: &ProofAnswer, assumptions: &[Assumption]) -> String {
         "setups": answer.setups,
         "requests": answer.requests,
         "fingerprint": format!("{:016x}", answer.fingerprint),
-        "truths": answer.truths.iter().map(truth).collect::<Vec<_>>(),
+        "truths": listed(answer).map(truth).collect::<Vec<_>>(),
+        "engines": engines(answer).map(truth),
         "queues": answer.queues,
         "plateaus": answer.plateaus,
         "published": answer.cells,

@@ -105,14 +105,14 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
             let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
             let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
-            no_answer(words::DOES_NOT_FIT, sentence, remedies)
+            no_answer(words::DOES_NOT_FIT, or_nothing(sentence, remedies), remedies)
         }
         Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
             let sentence = words::no_room(*capacity_tokens, *needed_tokens);
-            no_answer(words::NO_ROOM, sentence, remedies)
+            no_answer(words::NO_ROOM, or_nothing(sentence, remedies), remedies)
         }
         Verdict::TooLong { sentence, remedies } => {
-            no_answer(words::DOES_NOT_FIT, sentence.clone(), remedies)
+            no_answer(words::DOES_NOT_FIT, or_nothing(sentence.clone(), remedies), remedies)
         }
         Verdict::NoReaction { sentence, remedies } => {
             no_answer(words::NO_ANSWER, sentence.clone(), remedies)
@@ -120,7 +120,7 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
             let floors_s = (*ttft_floor_s, *tpot_floor_s);
             let sentence = out_of_reach(scenario, class.as_deref(), floors_s);
-            no_answer(words::OUT_OF_REACH, sentence, remedies)
+            no_answer(words::OUT_OF_REACH, or_nothing(sentence, remedies), remedies)
         }
     }
 }
@@ -137,7 +137,7 @@ pub fn plan_text(telling: &Telling) -> String {
     }
     lines.push(String::new());
     lines.extend(telling.sentences.iter().cloned());
-    lines.extend(telling.changes.iter().map(|c| words::remedy(&c.key, &c.value, &c.effect)));
+    lines.extend(telling.changes.iter().map(words::remedy));
     lines.join("\n") + "\n"
 }
 
@@ -263,6 +263,11 @@ fn out_of_reach(
         words::share_out_of_reach(slo.share)
     };
     class.map_or(sentence.clone(), |class| words::of_class(class, &sentence))
+}
+
+/// Of an impossible scenario for which no change is known.
+fn or_nothing(sentence: String, changes: &[Remedy]) -> String {
+    if changes.is_empty() { [&sentence, " ", words::NOTHING_HELPS].concat() } else { sentence }
 }
 
 fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {

@@ -2,7 +2,7 @@
 
 use planner::PlanAnswer;
 use scenario::{REST, Scenario};
-use sim_core::{Slo, measure::PercentileAdvice};
+use sim_core::{Slo, measure::P99_NEEDS};
 
 use crate::words;
 
@@ -23,8 +23,8 @@ pub(crate) fn peak(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
 /// That the tails come from few requests.
 pub(crate) fn few_requests(answer: &PlanAnswer) -> Option<String> {
     let requests = answer.requests * u64::from(answer.replications);
-    let advice = PercentileAdvice::new(99.0, requests).ok().filter(|advice| !advice.is_enough())?;
-    Some(words::few_requests(requests, advice.rank_from_top, advice.needed as f64))
+    // By nearest rank one in a hundred values lies above P99.
+    (requests < P99_NEEDS).then(|| words::few_requests(requests, requests / 100 + 1, P99_NEEDS))
 }
 
 /// What the users of a closed loop come to.

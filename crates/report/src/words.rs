@@ -1,7 +1,7 @@
 //! Every sentence about an answer or a run. Slots are arguments; no sentence is built elsewhere. The
 //! page, the command line and the files say the same.
 
-use planner::Estimate;
+use planner::{Estimate, Remedy};
 use quantity::{
     count, counted, duration, editable, number, number_to, rate, share, with_interval, with_unit,
 };
@@ -14,6 +14,7 @@ pub(crate) const STABLE: &str = "Stable";
 pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
+pub(crate) const NOTHING_HELPS: &str = "No change that we know of helps, alone or with others: check the numbers that were typed for model, GPU and step time.";
 pub(crate) const ONE_GPU: &str = "one GPU";
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";
@@ -145,11 +146,18 @@ fn times(factor: f64) -> String {
 fn sum_that_holds(wanted: f64, capacity: f64, gpus: u64) -> (String, String) {
     const DIGITS: std::ops::Range<usize> = 3..12;
     let quotient = wanted / capacity;
+    // No digit before the point is rounded away.
+    let mut least = 1;
+    let mut power = 10.0;
+    while power <= quotient && least < DIGITS.end {
+        (least, power) = (least + 1, power * 10.0);
+    }
     let rounds_up = |digits: &usize| {
         let shown = quantity::rounded_to(quotient, *digits).ceil();
         sim_core::float::greater(1.0, shown) == gpus as f64
     };
-    let digits = DIGITS.clone().find(rounds_up).unwrap_or(DIGITS.end);
+    let mut enough = (least.max(DIGITS.start)..DIGITS.end).filter(rounds_up);
+    let digits = enough.next().unwrap_or(DIGITS.end);
     let text = number_to(quotient, digits);
     let gives_it = |of_capacity: &usize| {
         let shown = quantity::rounded_to(capacity, *of_capacity);
@@ -294,7 +302,7 @@ pub(crate) fn at_limit(margin: f64) -> String {
 }
 
 /// How far a tail can be trusted that comes from few requests.
-pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: f64) -> String {
+pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: u64) -> String {
     let noun = if requests == 1 { "request is" } else { "requests are" };
     let place = match rank_from_top {
         1 => "the largest value".to_owned(),
@@ -303,7 +311,7 @@ pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: f64) -> St
     format!(
         "{} {noun} few: their P99 is {place}; for ± 10 % it takes about {} requests.",
         count(requests),
-        count(two_digits_up(needed))
+        count(two_digits_up(needed as f64))
     )
 }
 
@@ -397,8 +405,8 @@ pub(crate) fn share_out_of_reach(target_share: f64) -> String {
 }
 
 /// “Try gpu=h200-sxm (141 GB of memory)”.
-pub(crate) fn remedy(key: &str, value: &str, effect: &str) -> String {
-    format!("Try {key}={value} ({effect}).")
+pub(crate) fn remedy(remedy: &Remedy) -> String {
+    format!("Try {} ({}).", remedy.typed(), remedy.effect)
 }
 
 /// “2,000 requests sent, 2,000 finished in 1 min 41 s.”

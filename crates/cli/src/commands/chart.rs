@@ -1,6 +1,6 @@
 //! `headroom chart`.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use charts::{Style, knee_svg, theme};
 use sim_core::RequestSource;
@@ -12,10 +12,25 @@ use crate::{
     input, output, trace,
 };
 
+/// A drawing under the name of another format would be opened as what it is not.
+fn is_svg(path: &Path) -> Result<(), Failure> {
+    match path.extension() {
+        Some(ending) if !ending.eq_ignore_ascii_case("svg") => Err(Failure::input(format!(
+            "--out {}: the drawing is SVG. Name it {}.",
+            path.display(),
+            path.with_extension("svg").display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Size of the drawing, CSS px.
 const SIZE_PX: (f64, f64) = (712.0, 352.0);
 
 pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.out {
+        is_svg(path)?;
+    }
     let mut scenario = input::scenario(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
     let planned = plan::answer(&scenario, recording.as_ref(), Depth::Full, args.threads.count())?;

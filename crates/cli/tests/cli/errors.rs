@@ -42,6 +42,8 @@ fn settings() {
         &["a 70", "b 50", "120", "class.a.share=50"],
     );
     refused(&["catalog", "gpus", "h9000"], &["h9000", "headroom catalog"]);
+    refused(&["plan", "model=nope"], &["nope", "headroom catalog models"]);
+    refused(&["plan", "gpu=nope"], &["nope", "headroom catalog gpus"]);
 }
 
 /// An error says nothing of what would have been used: nothing is.
@@ -64,13 +66,23 @@ fn absurd_values_of_a_link_are_moved_into_range_aloud() {
 
 #[test]
 fn options() {
-    refused(&["plan", "--threads", "0"], &["--threads"]);
+    let whole = "a whole number from 1 to";
+    for value in ["0", "-1", "2.5"] {
+        refused(&["plan", "--threads", value], &["--threads", value, whole, "for example 4"]);
+        for option in ["--gpus", "--replicas", "--requests"] {
+            refused(&["simulate", option, value], &[option, value, whole, "for example"]);
+        }
+    }
+    refused(&["know", "--proof-seed", "-1"], &["--proof-seed", "-1", "0 or more", "example 7"]);
+    refused(&["sweep", "--rates", "-2"], &["--rates", "-2", "from 0.0001 to 1,000,000"]);
+    refused(&["chart", "--out", "x.png"], &["--out x.png", "SVG", "x.svg"]);
+    assert!(!std::path::Path::new("x.png").exists());
     for rate in ["-2", "inf", "NaN", "0", "1e-8", "1e300"] {
         let rates = format!("1,{rate}");
         refused(&["sweep", "--rates", &rates], &[rate, "from 0.0001 to 1,000,000"]);
     }
     for option in ["--trace-speed", "--trace-rate"] {
-        for value in ["1e-12", "1e15"] {
+        for value in ["1e-12", "1e15", "-1"] {
             refused(
                 &["simulate", "--trace", "x", option, value],
                 &[option, value, "from 0.0001 to 1,000,000"],
@@ -128,6 +140,8 @@ fn recordings() {
         let name = format!("bad_{index}.csv");
         let path = file(&name, &text.replace("{HEADER}", HEADER));
         let parts = [&[name.as_str()], expected].concat();
+        let message = headroom(&["plan", "--trace", &path]).assert().code(2).get_output().clone();
+        assert!(!String::from_utf8_lossy(&message.stderr).contains("?."), "{name}");
         refused(&["simulate", "--trace", &path], &parts);
         refused(&["plan", "--trace", &path], &parts);
     }

@@ -7,7 +7,14 @@ fn every_truth_holds_on_any_number_of_threads() {
     let told = json(&["know", "--json", "--threads", "1"]);
     assert_eq!((&told["kind"], &told["holds"]), (&"know".into(), &true.into()));
     let truths = told["truths"].as_array().expect("a list");
-    assert_eq!(told["headline"], format!("{0} of {0} hold", truths.len()));
+    // The list is the page's; what only a command line can check stands beside it.
+    assert_eq!(truths.len(), 14);
+    assert_eq!(told["headline"], "14 of 14 hold");
+    assert!(truths.iter().all(|truth| truth["kind"] != "TwoEngines"));
+    assert_eq!(
+        (&told["engines"]["kind"], &told["engines"]["state"]),
+        (&"TwoEngines".into(), &"Holds".into())
+    );
     for truth in truths {
         assert_eq!(truth["state"], "Holds", "{truth}");
         assert!(truth["checks"].as_u64().is_some_and(|checks| checks > 0), "{truth}");
@@ -20,6 +27,11 @@ fn every_truth_holds_on_any_number_of_threads() {
 #[test]
 fn the_table_says_what_is_assumed_of_the_scenario() {
     let text = printed(&["know", "step.mfu=0.4", "--proof-seed", "3"]);
+    assert!(text.starts_with("14 of 14 hold."), "{text}");
+    assert!(
+        text.contains("On the command line only: Fast engine = obvious engine holds;"),
+        "{text}"
+    );
     for part in ["Sent = answered", "M/M/4", "b/(a + cb)", "TTFT P99", "too hopeful", "Fingerprint"]
     {
         assert!(text.contains(part), "{part}: {text}");

@@ -56,7 +56,7 @@ pub enum TruthKind {
 
 impl TruthKind {
     /// Every truth, in the order of the list. The obvious engines stay at home: a browser would
-    /// have to load them for this alone.
+    /// have to load them for this alone, so that [`Self::TwoEngines`] is told beside the list.
     pub const ALL: &[Self] = &[
         Self::Conservation,
         Self::LittlesLaw,

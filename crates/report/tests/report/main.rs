@@ -1,6 +1,7 @@
 //! Answers in each of their states, told.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod arithmetic;
 mod knee;
 mod reaction;
 mod telling;

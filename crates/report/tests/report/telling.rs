@@ -16,7 +16,7 @@ fn told(answer: &PlanAnswer) -> Telling {
 }
 
 fn remedy(key: &str, value: &str, effect: &str) -> Remedy {
-    Remedy { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
+    Remedy::new(key, value.to_owned(), effect.to_owned())
 }
 
 #[test]
@@ -187,6 +187,20 @@ fn what_has_no_answer_says_why_and_what_would_do() {
         let text = plan_text(&telling);
         assert!(text.contains(&format!("Try {}=", telling.changes[0].key)), "{text}");
     }
+}
+
+#[test]
+fn several_settings_are_changed_together_and_nothing_is_said_to_be_nothing() {
+    let of = |remedies| {
+        let verdict =
+            Verdict::OutOfReach { class: None, ttft_floor_s: 1.4, tpot_floor_s: 0.05, remedies };
+        plain(&plan_text(&told(&without(verdict))))
+    };
+    let both = remedy("ttft", "40ms", "together").with("tpot", "6.4ms");
+    assert_eq!(both.changes().collect::<Vec<_>>(), [("ttft", "40ms"), ("tpot", "6.4ms")]);
+    assert!(of(vec![both]).contains("Try ttft=40ms tpot=6.4ms (together)."));
+    let nothing = of(Vec::new());
+    assert!(nothing.contains("takes 1.4 s. No change") && !nothing.contains("Try"), "{nothing}");
 }
 
 fn scenario(settings: &[(&str, &str)]) -> Scenario {

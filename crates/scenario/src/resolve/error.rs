@@ -154,7 +154,7 @@ fn in_words(remedies: &[Remedy]) -> String {
     let mut words = String::new();
     for (index, remedy) in remedies.iter().enumerate() {
         words.push_str(if index == 0 { " Try " } else { ", or " });
-        words.push_str(&format!("{}={} ({})", remedy.key, remedy.value, remedy.effect));
+        words.push_str(&format!("{} ({})", remedy.typed(), remedy.effect));
     }
     if !remedies.is_empty() {
         words.push('.');

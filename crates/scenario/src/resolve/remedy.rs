@@ -16,7 +16,8 @@ use crate::{
 
 use super::{error::ResolveError, numbers};
 
-/// A change of one setting that makes the scenario possible.
+/// A change that makes the scenario possible: of one setting, or of several together where none
+/// alone does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remedy {
     /// Key of the setting to change, for example `gpu`.
@@ -25,6 +26,44 @@ pub struct Remedy {
     pub value: String,
     /// What it does, in a few words.
     pub effect: String,
+    /// Further settings to change with it, as a link writes them: `tpot=6.4ms&share=95`. Empty where
+    /// one change does.
+    pub also: String,
+}
+
+impl Remedy {
+    /// A change of one setting.
+    #[must_use]
+    pub fn new(key: &str, value: String, effect: String) -> Self {
+        Self { key: key.to_owned(), value, effect, also: String::new() }
+    }
+
+    /// The same with another setting changed with it.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: &str) -> Self {
+        if !self.also.is_empty() {
+            self.also.push('&');
+        }
+        self.also.push_str(&[key, "=", value].concat());
+        self
+    }
+
+    /// Every setting to change, with its new value.
+    pub fn changes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let also = self.also.split('&').filter_map(|setting| setting.split_once('='));
+        std::iter::once((self.key.as_str(), self.value.as_str())).chain(also)
+    }
+
+    /// As one would type it: `ttft=40ms tpot=6.4ms`.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        let mut text = [&self.key, "=", &self.value].concat();
+        if !self.also.is_empty() {
+            text.push(' ');
+            text.push_str(&self.also.replace('&', " "));
+        }
+        text
+    }
 }
 
 /// Fill the remedies of an error in.
@@ -32,6 +71,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
     let Ok(catalog) = catalog::builtin() else { return error };
     match &mut error {
         ResolveError::DoesNotFit { remedies, .. } => {
+            remedies.extend(computed_weights(scenario));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
         }
@@ -50,9 +90,86 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             let effect = "rules with clients that react".to_owned();
             remedies.extend(tried(scenario, "sched.rules", "reference", effect));
         }
-        _ => {}
+        _ => return error,
+    }
+    if let ResolveError::DoesNotFit { remedies, .. }
+    | ResolveError::NoRoom { remedies, .. }
+    | ResolveError::TooLong { remedies, .. } = &mut error
+        && remedies.is_empty()
+    {
+        remedies.extend(together(scenario, catalog));
     }
     error
+}
+
+/// Most changes that are tried one after the other.
+const MOST_STEPS: usize = 6;
+
+/// One change for what is in the way, one for what is in the way then, and so on, until nothing is.
+fn together(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+    let mut changed = scenario.clone();
+    let mut keys: Vec<String> = Vec::new();
+    for _ in 0..MOST_STEPS {
+        let Err(cause) = numbers::resolve(&changed) else { break };
+        let (key, value) = step_towards(&changed, catalog, &cause)?;
+        changed.set(&key, &value).ok()?;
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    numbers::resolve(&changed).ok()?;
+    let mut remedy: Option<Remedy> = None;
+    for key in &keys {
+        // What is computed has no text of its own.
+        let value = changed.get(key).unwrap_or_else(|| AUTO.to_owned());
+        remedy = Some(match remedy {
+            None => Remedy::new(key, value, "only together".to_owned()),
+            Some(remedy) => remedy.with(key, &value),
+        });
+    }
+    remedy
+}
+
+/// A change that removes a cause or brings the scenario as near as it can.
+fn step_towards(
+    scenario: &Scenario,
+    catalog: &Catalog,
+    cause: &ResolveError,
+) -> Option<(String, String)> {
+    let auto = |key: &str| Some((key.to_owned(), AUTO.to_owned()));
+    match cause {
+        ResolveError::TooLong { context_tokens, .. } => cut(scenario, *context_tokens),
+        ResolveError::NoRoom { .. } if scenario.kv_capacity_tokens.is_some() => {
+            auto("kv.capacity_tokens")
+        }
+        // Prompt and answer get half of the room each.
+        ResolveError::NoRoom { capacity_tokens, .. } => cut(scenario, capacity_tokens / 2),
+        ResolveError::DoesNotFit { .. } if scenario.step.weight_bytes.is_some() => {
+            auto("step.weight_bytes")
+        }
+        ResolveError::DoesNotFit { .. } => {
+            let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
+            let largest = *ascending(&gpus, |gpu| gpu.memory_bytes.value).last()?;
+            let slug = &gpus[largest].slug;
+            (scenario.gpu != *slug).then(|| ("gpu".to_owned(), slug.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// The first length that is longer, cut.
+fn cut(scenario: &Scenario, longest: u64) -> Option<(String, String)> {
+    let lengths = scenario.lengths();
+    let typed =
+        lengths.iter().find(|typed| longest > 0 && typed.length.longest_tokens() > longest)?;
+    let field = field(if typed.key.ends_with("in") { "in" } else { "out" })?;
+    Some((typed.key.clone(), lengths::write_length(field, shortened(typed.length, longest))))
+}
+
+/// The weights of the checkpoint, in place of some that a person gave.
+fn computed_weights(scenario: &Scenario) -> Option<Remedy> {
+    scenario.step.weight_bytes?;
+    tried(scenario, "step.weight_bytes", AUTO, "as the catalogue has them".to_owned())
 }
 
 /// The GPU with the least memory that makes the scenario possible.
@@ -166,5 +283,5 @@ fn tried(scenario: &Scenario, key: &str, value: &str, effect: String) -> Option<
     let mut changed = scenario.clone();
     changed.set(key, value).ok()?;
     numbers::resolve(&changed).ok()?;
-    Some(Remedy { key: key.to_owned(), value: value.to_owned(), effect })
+    Some(Remedy::new(key, value.to_owned(), effect))
 }

@@ -379,3 +379,25 @@ fn numbers_out_of_their_domain_are_refused() {
         with(&[("step.kind", "affine"), ("step.fixed_s", "0"), ("step.per_item_s", "0")]);
     assert!(matches!(scenario.resolve(), Err(ResolveError::Setup(_))));
 }
+
+/// Where each length alone is too long, cutting one leaves the other: both are cut.
+#[test]
+fn what_only_helps_together_is_offered_together() {
+    for (settings, typed) in [
+        (&[("in", "10000000"), ("out", "1000000")][..], "in=131072 out=131072"),
+        (&[("step.weight_bytes", "1e15"), ("in", "1000000")], "step.weight_bytes=auto in=131072"),
+    ] {
+        let mut scenario = Scenario::preset();
+        for (key, value) in settings {
+            scenario.set(key, value).expect("a setting");
+        }
+        let error = scenario.resolve().expect_err("it cannot run");
+        let remedies: Vec<String> = error.remedies().iter().map(|r| r.typed()).collect();
+        assert_eq!(remedies, [typed]);
+        assert!(error.to_string().contains(&format!("Try {typed} (only together).")), "{error}");
+        for (key, value) in error.remedies()[0].changes() {
+            scenario.set(key, value).expect("a remedy can be set");
+        }
+        assert!(scenario.resolve().is_ok());
+    }
+}

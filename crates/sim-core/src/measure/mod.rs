@@ -11,7 +11,7 @@ mod sample;
 mod stability;
 mod warm_up;
 
-pub use advice::{PercentileAdvice, requests_needed};
+pub use advice::{P99_NEEDS, PercentileAdvice, requests_needed};
 pub use batch_means::{Interval, mean_interval, percentile_interval, share_interval};
 pub use distribution::{Distribution, EXACT_SAMPLES, Precision, ValueRun};
 pub use histogram::Histogram;

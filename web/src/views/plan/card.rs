@@ -139,7 +139,9 @@ impl Card {
 
 /// The setting of a change and its new value, as a person calls them.
 pub(crate) fn change_name(change: &Remedy) -> String {
-    strings::remedy(&change.key, &change.value)
+    let names: Vec<String> =
+        change.changes().map(|(key, value)| strings::remedy(key, value)).collect();
+    names.join(" and ")
 }
 
 /// The card for what is known now.

@@ -91,7 +91,7 @@ fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
     let effect = told(|change| change.effect.clone());
     let apply = move |_| {
         if let Some(change) = card.with_untracked(|card| change(card, row).cloned()) {
-            state.apply(&change.key, &change.value);
+            state.apply_change(&change);
         }
     };
     el("li").class("remedy").child([
