@@ -44,6 +44,7 @@ pub(crate) fn app() {
     provide_context(layout);
     provide_context(ThemeState::new());
     state.simulate();
+    state.watch_cautions();
     url_state::follow(state);
     let keys = KeySheet::new();
     keys::listen(state, &keys);

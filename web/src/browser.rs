@@ -108,6 +108,20 @@ pub(crate) fn focus(element: &Element) {
     }
 }
 
+/// Gives the focus to the element with an id if what had it is gone in the next frame: then it
+/// has fallen back to the page as a whole, where a keyboard begins anew.
+#[inline(never)]
+pub(crate) fn catch_focus(id: &str) {
+    let id = id.to_owned();
+    request_animation_frame(move || {
+        let page = document();
+        let is_lost = page.active_element().is_none_or(|active| active.tag_name() == "BODY");
+        if let Some(element) = page.get_element_by_id(&id).filter(|_| is_lost) {
+            focus(&element);
+        }
+    });
+}
+
 /// The input that an event came from.
 pub(crate) fn input_of(event: &Event) -> Option<HtmlInputElement> {
     event.target()?.dyn_into().ok()

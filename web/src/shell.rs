@@ -17,7 +17,7 @@ use crate::{
     strings,
     theme::{Choice, ThemeState},
     url_state,
-    views::plan::settings_panel,
+    views::plan::{ANSWER_ID, settings_panel},
 };
 
 /// How long a toast stays.
@@ -285,29 +285,44 @@ fn nearest_stop(height: f64) -> Sheet {
 pub(crate) fn with_notice_line(within: El) -> El {
     let state = expect_context::<State>();
     let shown = RwSignal::new(false);
-    within.when(
-        move || state.notices.with(|notices| !notices.is_empty()),
-        move || notice_line(state, shown),
-    )
+    let is_told = |notices: RwSignal<Vec<Notice>>| move || notices.with(|told| !told.is_empty());
+    within
+        .when(is_told(state.notices), move || notice_line(state, shown))
+        .when(is_told(state.cautions), move || caution_line(state))
+}
+
+/// What has to be said of the settings in force, in full.
+fn caution_line(state: State) -> El {
+    el("div").class("notice cautions").attr("role", "status").child([
+        el("ul").region(move || lines(state.cautions)),
+        el("div").class("notice-actions").child(dismiss(state.cautions)),
+    ])
+}
+
+fn lines(notices: RwSignal<Vec<Notice>>) -> Vec<El> {
+    let line = |notice: &Notice| el("li").text(&strings::notice(notice));
+    notices.with(|notices| notices.iter().map(line).collect())
+}
+
+fn dismiss(notices: RwSignal<Vec<Notice>>) -> El {
+    button("button-text")
+        .on(ev::click, move |_| {
+            notices.set(Vec::new());
+            browser::catch_focus(ANSWER_ID);
+        })
+        .text(strings::DISMISS)
 }
 
 fn notice_line(state: State, shown: RwSignal<bool>) -> El {
-    let lines = move || {
-        let line = |notice: &Notice| el("li").text(&strings::notice(notice));
-        state.notices.with(|notices| notices.iter().map(line).collect::<Vec<El>>())
-    };
     let show = button("button-text")
         .truth_of("aria-expanded", move || shown.get())
         .on(ev::click, move |_| shown.update(|shown| *shown = !*shown))
         .text_of(move || if shown.get() { strings::HIDE } else { strings::SHOW });
-    let dismiss = button("button-text")
-        .on(ev::click, move |_| state.notices.set(Vec::new()))
-        .text(strings::DISMISS);
     el("div").class("notice").attr("role", "status").child([
         el("p").text_of(move || strings::notices(state.notices.with(Vec::len))),
         // The two stay together on whichever line there is room.
-        el("div").class("notice-actions").child([show, dismiss]),
-        el("ul").flag_of("hidden", move || !shown.get()).region(lines),
+        el("div").class("notice-actions").child([show, dismiss(state.notices)]),
+        el("ul").flag_of("hidden", move || !shown.get()).region(move || lines(state.notices)),
     ])
 }
 

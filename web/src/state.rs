@@ -3,7 +3,7 @@
 //! One scenario is the truth. Everything else follows from it: the resolved numbers and the closed
 //! form at once, the simulated answer when the worker has it.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
@@ -13,7 +13,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
-    memo::{memo, on_change},
+    memo::{effect, memo, on_change},
     url_state::Steps,
     worker_client::{Asked, Client, News},
 };
@@ -92,6 +92,8 @@ pub(crate) struct State {
     pub(crate) proof_ms: RwSignal<Option<f64>>,
     /// What the opened link held that is not as written.
     pub(crate) notices: RwSignal<Vec<Notice>>,
+    /// What has to be said of settings that were taken as written, or that another one shortened.
+    pub(crate) cautions: RwSignal<Vec<Notice>>,
     /// Whether a pointer holds a slider.
     pub(crate) dragging: RwSignal<bool>,
     /// One line that goes away by itself.
@@ -104,6 +106,8 @@ pub(crate) struct State {
     pub(crate) sheet: RwSignal<Sheet>,
     /// Whether the knee is shown as a table.
     pub(crate) knee_as_table: RwSignal<bool>,
+    /// Lengths that the last change cut, until they have been told.
+    shortened: RwSignal<Vec<Notice>>,
     client: StoredValue<Option<Client>, LocalStorage>,
     asked: StoredValue<LastAsked>,
     /// When the proof was asked for.
@@ -172,16 +176,46 @@ impl State {
             proved: RwSignal::new(None),
             proof_ms: RwSignal::new(None),
             notices: RwSignal::new(notices),
+            cautions: RwSignal::new(Vec::new()),
             dragging: RwSignal::new(false),
             toast: RwSignal::new(None),
             steps: RwSignal::new(Steps::new(first)),
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
+            shortened: RwSignal::new(Vec::new()),
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
             proof_began_ms: StoredValue::new(0.0),
         }
+    }
+
+    /// Takes a changed scenario in as its link would be read: lengths beyond the context of the model
+    /// are cut, and that is told. In one copy: every control calls it.
+    #[inline(never)]
+    pub(crate) fn change(self, mut scenario: Scenario) {
+        let shortened = scenario.limit_to_context();
+        if !shortened.is_empty() {
+            self.shortened.set(shortened);
+        }
+        self.scenario.set(scenario);
+    }
+
+    /// Keeps the cautions those of the present scenario. What a person has dismissed stays away
+    /// until there is something else to say.
+    pub(crate) fn watch_cautions(self) {
+        let told = RefCell::new(Vec::new());
+        effect(move || {
+            let mut now = self.shortened.get_untracked();
+            if !now.is_empty() {
+                self.shortened.set(Vec::new());
+            }
+            now.append(&mut self.current.with(Scenario::cautions));
+            if *told.borrow() != now {
+                told.replace(now.clone());
+                self.cautions.set(now);
+            }
+        });
     }
 
     /// Starts the worker and asks it whenever the scenario changes or a drag ends.
@@ -401,7 +435,7 @@ impl State {
     pub(crate) fn apply_change(self, change: &Remedy) {
         let mut scenario = self.scenario.get_untracked();
         if change.changes().all(|(key, value)| scenario.set(key, value).is_ok()) {
-            self.scenario.set(scenario);
+            self.change(scenario);
         }
     }
 }

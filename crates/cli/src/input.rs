@@ -50,7 +50,19 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
             as_written(&notices)?;
         }
     }
+    // Only now is it known which model is asked for.
+    tell(&scenario.limit_to_context());
     Ok(scenario)
+}
+
+/// Tell of settings that are taken as written and still do nothing, and of lengths that no engine
+/// serves whole. Those of a recording are its own: `has_recording` leaves the scenario's out.
+pub(crate) fn caution(scenario: &Scenario, has_recording: bool) {
+    for caution in scenario.cautions() {
+        if !(has_recording && caution.kind == NoticeKind::BeyondContext) {
+            output::note(&caution.message);
+        }
+    }
 }
 
 /// The whole scenario to start from: at most one may be given.
@@ -158,7 +170,7 @@ fn refused(notice: &Notice) -> Failure {
 /// The message with the setting and its value in front, where it does not name the value itself.
 fn named(notice: &Notice, message: &str) -> String {
     let is_named = message.contains(&format!("“{}”", notice.value));
-    if is_named || notice.key.is_empty() || notice.value.is_empty() {
+    if is_named || notice.key.is_empty() || notice.value.trim().is_empty() {
         return message.to_owned();
     }
     format!("{}={}: {message}", notice.key, notice.value)

@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use import::trace::ImportedTrace;
-use scenario::{Profile, Scenario};
+use scenario::{BeyondContext, Profile, Scenario};
 use sim_core::Trace;
 
 use crate::{args::TraceArgs, failure::Failure, input, output};
@@ -22,9 +22,13 @@ pub(crate) fn recording(
     args: &TraceArgs,
     scenario: &mut Scenario,
 ) -> Result<Option<Recording>, Failure> {
-    let Some(path) = &args.trace else { return Ok(None) };
+    let Some(path) = &args.trace else {
+        input::caution(scenario, false);
+        return Ok(None);
+    };
     let trace = Arc::new(read(path, args.skip_bad_rows)?);
     take_over(scenario);
+    compare_with_context(scenario, path, &trace);
     let rate_per_s = args.trace_rate.or_else(|| trace.mean_rate_per_s()).ok_or_else(|| {
         Failure::input(format!(
             "{}: all requests arrive at once, so there is no rate to scale. Give it with --trace-rate.",
@@ -44,6 +48,20 @@ pub(crate) fn take_over(scenario: &mut Scenario) {
             "The recording has its own arrivals and lengths; bursts, closed loop, rate profile and \
              classes of the scenario are not used.",
         );
+    }
+    input::caution(scenario, true);
+}
+
+/// Say how many requests of a recording are longer than the model takes.
+pub(crate) fn compare_with_context(scenario: &Scenario, path: &Path, trace: &Trace) {
+    let Some(context_tokens) = scenario.context_tokens() else { return };
+    let mut beyond = BeyondContext::none_yet(context_tokens);
+    for row in trace.rows() {
+        beyond.count(row.input_tokens, row.output_tokens);
+    }
+    if beyond.requests > 0 {
+        let way_out = "Cut or leave out these rows, or choose a model with a longer context.";
+        output::note(&format!("{}: {}", path.display(), beyond.sentence(way_out)));
     }
 }
 

@@ -95,9 +95,10 @@ impl Scenario {
     /// The notice about a class that cannot be used: field, value and remedy.
     fn invalid_class(&self, key: &str, value: &str, problem: &str) -> Notice {
         let (name, part) = key.split_once('.').map_or((key, None), |(n, p)| (n, Some(p)));
-        let example = part
-            .and_then(class::field_of_part)
-            .map_or(CLASS_EXAMPLE.to_owned(), |field| field.example.to_owned());
+        let example = match part {
+            Some("priority") => "0 or -1",
+            _ => part.and_then(class::field_of_part).map_or(CLASS_EXAMPLE, |field| field.example),
+        };
         let kept = match self.class_text(key) {
             Some(current) => format!("Still using {current}."),
             None => "The setting is as it was.".to_owned(),

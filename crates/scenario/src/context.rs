@@ -33,6 +33,9 @@ pub(crate) struct TypedLength {
     pub(crate) length: LengthSpec,
 }
 
+/// The way out where no single number is one.
+const SHORTEN: &str = "Shorten prompts or answers, or choose a model with a longer context.";
+
 impl Scenario {
     /// Shorten prompts and answers to the longest context of the model, with a notice for each.
     /// Reading a link or a file does this by itself; after [`Scenario::set`] it is for the caller to
@@ -47,7 +50,7 @@ impl Scenario {
                 long.sentence(),
                 quantity::editable(long.context_tokens as f64)
             );
-            notices.push(Notice::new(&long.key, &value, NoticeKind::Clamped, message));
+            notices.push(Notice::new(&long.key, &value, NoticeKind::Shortened, message));
         }
         notices
     }
@@ -55,13 +58,7 @@ impl Scenario {
     /// Prompts and answers that alone exceed the longest context of the model. Where the model is
     /// given by numbers, there is no such limit.
     pub(crate) fn too_long(&self) -> Vec<TooLong> {
-        let has_model = matches!(self.step.kind, None | Some(StepKind::Roofline));
-        if !has_model || self.step.params.is_some() {
-            return Vec::new();
-        }
-        let Ok(catalog) = catalog::builtin() else { return Vec::new() };
-        let Ok(model) = catalog.model(&self.model) else { return Vec::new() };
-        let context_tokens = model.context_tokens.value as u64;
+        let Some(context_tokens) = self.context_tokens() else { return Vec::new() };
         self.lengths()
             .into_iter()
             .filter(|typed| typed.length.longest_tokens() > context_tokens)
@@ -70,6 +67,46 @@ impl Scenario {
                 TooLong { key, label, asked_tokens, context_tokens }
             })
             .collect()
+    }
+
+    /// The longest context of the model, tokens; none where the model is given by numbers.
+    #[must_use]
+    pub fn context_tokens(&self) -> Option<u64> {
+        if !self.knows_memory() || self.step.params.is_some() {
+            return None;
+        }
+        let model = catalog::builtin().ok()?.model(&self.model).ok()?;
+        Some(model.context_tokens.value as u64)
+    }
+
+    /// Whether the step time is that of a model on a GPU, whose memory limits the KV cache, rather
+    /// than one given by constants alone.
+    #[must_use]
+    pub const fn knows_memory(&self) -> bool {
+        matches!(self.step.kind, None | Some(StepKind::Roofline))
+    }
+
+    /// Whether the KV cache has a limit: that of the GPU, or one that a person gave.
+    #[must_use]
+    pub const fn limits_memory(&self) -> bool {
+        self.knows_memory() || self.kv_capacity_tokens.is_some()
+    }
+
+    /// What keeps requests within the context, as a sentence.
+    pub(crate) fn way_within_context(&self, beyond: &BeyondContext) -> String {
+        let (LengthSpec::Fixed { tokens: input }, LengthSpec::Fixed { tokens: output }, []) =
+            (self.input, self.output, &self.classes[..])
+        else {
+            return SHORTEN.to_owned();
+        };
+        let context_tokens = beyond.context_tokens;
+        // A prompt that fills the context leaves no room for an answer.
+        let (key, tokens) = if input < context_tokens {
+            ("out", context_tokens - input)
+        } else {
+            ("in", context_tokens.saturating_sub(output))
+        };
+        format!("Set {key}={tokens} to stay within it.")
     }
 
     /// Every length that is set: that of all requests, and those of classes that have their own.
@@ -106,6 +143,54 @@ impl Scenario {
             "out" => self.output = shortened(self.output, longest),
             _ => self.classes.iter_mut().for_each(of_class),
         }
+    }
+}
+
+/// Requests that are longer than the model takes, prompt and answer together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BeyondContext {
+    /// How many are.
+    pub requests: u64,
+    /// Of how many.
+    pub of: u64,
+    /// The longest of them, tokens.
+    pub longest_tokens: u64,
+    /// The longest that the model takes, tokens.
+    pub context_tokens: u64,
+}
+
+impl BeyondContext {
+    /// Before any request has been looked at.
+    #[must_use]
+    pub const fn none_yet(context_tokens: u64) -> Self {
+        Self { requests: 0, of: 0, longest_tokens: 0, context_tokens }
+    }
+
+    /// Look at one request.
+    pub fn count(&mut self, input_tokens: u64, output_tokens: u64) {
+        let tokens = input_tokens.saturating_add(output_tokens);
+        self.of += 1;
+        self.requests += u64::from(tokens > self.context_tokens);
+        self.longest_tokens = self.longest_tokens.max(tokens);
+    }
+
+    /// How many requests are too long, what becomes of them, and the way out, which is a sentence.
+    #[must_use]
+    pub fn sentence(&self, way_out: &str) -> String {
+        let longest = quantity::count(self.longest_tokens);
+        let subject = if self.requests == self.of {
+            "Every request exceeds".to_owned()
+        } else {
+            let verb = if self.requests == 1 { "exceeds" } else { "exceed" };
+            let (n, of) = (quantity::count(self.requests), quantity::count(self.of));
+            format!("{n} of {of} requests {verb}")
+        };
+        format!(
+            "{subject} this model’s context of {} tokens, prompt and answer together; the longest \
+             has {longest}. Engines refuse such a prompt or cut its answer off there; here it is \
+             simulated whole. {way_out}",
+            quantity::count(self.context_tokens)
+        )
     }
 }
 

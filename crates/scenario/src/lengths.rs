@@ -151,9 +151,12 @@ pub(crate) fn with_median(field: &Field, length: LengthSpec, tokens: f64) -> Len
     match length {
         LengthSpec::Fixed { .. } => LengthSpec::Fixed { tokens: libm::round(tokens) as u64 },
         LengthSpec::Uniform { min_tokens, max_tokens } => {
-            let scale = tokens / length.mean_tokens();
+            let mean_tokens = length.mean_tokens();
             let scaled = |bound: u64| {
-                let tokens = libm::round(bound as f64 * scale);
+                // Around nothing there is no spread to keep.
+                let tokens =
+                    if mean_tokens > 0.0 { bound as f64 * tokens / mean_tokens } else { tokens };
+                let tokens = libm::round(tokens);
                 (if tokens > field.max { field.max } else { tokens }) as u64
             };
             LengthSpec::Uniform { min_tokens: scaled(min_tokens), max_tokens: scaled(max_tokens) }

@@ -11,6 +11,7 @@
 //! crate panic, and nothing is replaced in silence: each departure is a [`Notice`].
 
 mod arrivals;
+mod caution;
 mod class;
 mod class_setting;
 mod context;
@@ -33,6 +34,7 @@ mod setting;
 mod writing;
 
 pub use class::{CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST};
+pub use context::BeyondContext;
 pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};

@@ -25,6 +25,12 @@ pub enum NoticeKind {
     Invalid,
     /// The value was moved into the range.
     Clamped,
+    /// A length was cut to the longest context of the model.
+    Shortened,
+    /// The value is taken as written, but has no effect beside the other settings.
+    NoEffect,
+    /// The lengths are taken as written, but some requests exceed the context of the model.
+    BeyondContext,
     /// The key was given more than once; the last value is used.
     Repeated,
     /// Written by another version, or with another revision of the catalogue.

@@ -10,6 +10,7 @@ use sim_core::{
 };
 
 use crate::{
+    caution::Needy,
     field::{Field, Group},
     rules::SchedRules,
     schema::Scenario,
@@ -216,7 +217,7 @@ impl Scenario {
     /// from it; others need nothing here.
     #[must_use]
     pub fn has_needs_of(&self, key: &str) -> bool {
-        let needs = OVERLOAD_NEEDS.iter().find(|(needy, _)| *needy == key);
+        let needs = OVERLOAD_NEEDS.iter().find(|(needy, _)| needy.contains(&key));
         needs.is_none_or(|(_, needs)| needs.iter().all(|need| (need.is_met)(self)))
     }
 
@@ -297,22 +298,16 @@ const OPEN_LOOP: Need =
     Need { key: "arrivals", value: "poisson", is_met: |scenario| scenario.closed.is_none() };
 
 /// Which settings of traffic, overload and clients need what so that anything follows from them.
-pub static OVERLOAD_NEEDS: &[(&str, &[Need])] = &[
-    ("rate", &[OPEN_LOOP]),
-    ("profile", &[OPEN_LOOP]),
-    ("overload.codel_target", &[CODEL]),
-    ("overload.codel_interval", &[CODEL]),
-    ("overload.rejection_cost", &[FULL_QUEUE]),
-    ("overload.retry_after", &[FULL_QUEUE, RETRIES]),
-    ("clients.awaits", &[PATIENCE]),
-    ("clients.abandoned", &[PATIENCE]),
-    ("clients.retries", &[TURNED_AWAY]),
-    ("clients.backoff", &[RETRIES]),
-    ("clients.backoff_cap", &[RETRIES, BACKOFF]),
-    ("clients.retry_budget", &[RETRIES]),
-    ("clients.throttle", &[TURNED_AWAY]),
-    ("clients.throttle_k", &[THROTTLE]),
-    ("clients.throttle_window", &[THROTTLE]),
+pub static OVERLOAD_NEEDS: &[Needy] = &[
+    (&["rate", "profile"], &[OPEN_LOOP]),
+    (&["overload.codel_target", "overload.codel_interval"], &[CODEL]),
+    (&["overload.rejection_cost"], &[FULL_QUEUE]),
+    (&["overload.retry_after"], &[FULL_QUEUE, RETRIES]),
+    (&["clients.awaits", "clients.abandoned"], &[PATIENCE]),
+    (&["clients.retries", "clients.throttle"], &[TURNED_AWAY]),
+    (&["clients.backoff", "clients.retry_budget"], &[RETRIES]),
+    (&["clients.backoff_cap"], &[RETRIES, BACKOFF]),
+    (&["clients.throttle_k", "clients.throttle_window"], &[THROTTLE]),
 ];
 
 fn has_codel(scenario: &Scenario) -> bool {

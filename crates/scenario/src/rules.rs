@@ -41,6 +41,16 @@ impl SchedRules {
         matches!(self, Self::Vllm { .. })
     }
 
+    /// Whether a batch is served whole before the next one begins.
+    pub(crate) const fn form_whole_batches(self) -> bool {
+        matches!(self, Self::Static | Self::Dynamic { .. } | Self::Sequential)
+    }
+
+    /// Whether requests are served one by one.
+    pub(crate) const fn are_sequential(self) -> bool {
+        matches!(self, Self::Sequential)
+    }
+
     /// What the simulator calls them.
     pub(crate) fn to_rules(self, options: &VllmOptions, by_priority: bool) -> Rules {
         let whole = |max_delay_s| Rules::WholeBatches { max_delay_s, noise: ServiceNoise::None };

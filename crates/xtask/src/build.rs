@@ -100,6 +100,7 @@ fn finish(workspace: &Workspace, site: &Path, build_id: &str) -> Result<()> {
     page = module::finish(workspace, site, &page)?;
     page = html::fill_meta(&page, "name", "worker", &module::name_worker(site)?)?;
     page = html::fill_meta(&page, "name", "build-id", build_id)?;
+    page = html::without_idle_integrity(&page);
     let policy = html::content_security_policy(&page);
     page = html::fill_meta(&page, "http-equiv", "Content-Security-Policy", &policy)?;
     write(&index, page)

@@ -38,6 +38,20 @@ pub(crate) fn forbidden_by_policy(html: &str) -> Vec<&'static str> {
     FORBIDDEN.iter().copied().filter(|pattern| html.contains(pattern)).collect()
 }
 
+/// The page without the digests of what is fetched ahead: browsers check those of scripts and
+/// styles only, and complain of any other.
+pub(crate) fn without_idle_integrity(html: &str) -> String {
+    let mut page = html.to_owned();
+    for tag in tags(html, "link").filter(|tag| tag.contains("as=\"fetch\"")) {
+        if let Some((before, rest)) = tag.split_once(" integrity=\"")
+            && let Some((_, after)) = rest.split_once('"')
+        {
+            page = page.replace(tag, &[before, after].concat());
+        }
+    }
+    page
+}
+
 /// The texts of the scripts that are in the page itself.
 fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
     html.split("<script").skip(1).filter_map(|rest| {
@@ -68,6 +82,14 @@ mod tests {
 
     const PAGE: &str = "<head>\n<meta charset=\"utf-8\">\n<meta name=\"build-id\" content=\"\">\n\
         <script type=\"module\">init()</script><script src=\"a.js\"></script></head>";
+
+    #[test]
+    fn only_what_is_fetched_ahead_loses_its_digest() {
+        let script = r#"<link rel="modulepreload" href="a.js" integrity="sha384-a">"#;
+        let fetched = r#"<link rel="preload" href="a.wasm" integrity="sha384-b" as="fetch">"#;
+        let page = without_idle_integrity(&[script, fetched].concat());
+        assert_eq!(page, [script, r#"<link rel="preload" href="a.wasm" as="fetch">"#].concat());
+    }
 
     #[test]
     fn an_empty_meta_tag_is_filled() {

@@ -79,7 +79,7 @@ impl Choice {
             state.last_control.set(id);
             let mut scenario = state.scenario.get_untracked();
             if put(&mut scenario, value).is_ok() {
-                state.scenario.set(scenario);
+                state.change(scenario);
             }
         });
         let group = |tag| {

@@ -96,7 +96,7 @@ fn add(state: State, shown: RwSignal<Shown>) {
     let mut scenario = state.scenario.get_untracked();
     let Some(name) = settings::add_class(&mut scenario) else { return };
     shown.update(|shown| shown.follow(&scenario));
-    state.scenario.set(scenario);
+    state.change(scenario);
     let key = shown
         .with_untracked(|shown| shown.rows.iter().find(|row| row.1 == name).map_or(0, |row| row.0));
     request_animation_frame(move || focus_on(&field_id(key, "name")));
@@ -106,7 +106,7 @@ fn remove(state: State, shown: RwSignal<Shown>, key: u32) {
     state.last_control.set(ID);
     let mut scenario = state.scenario.get_untracked();
     settings::remove_class(&mut scenario, &shown.with_untracked(|shown| shown.name(key)));
-    state.scenario.set(scenario);
+    state.change(scenario);
     // The button that had the focus is gone.
     request_animation_frame(|| focus_on("control-classes"));
 }
@@ -176,7 +176,7 @@ fn name_field(state: State, shown: RwSignal<Shown>, key: u32) -> El {
                 }
             });
             entry.forget();
-            state.scenario.set(scenario);
+            state.change(scenario);
         } else {
             entry.commit();
         }

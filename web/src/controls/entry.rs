@@ -86,9 +86,12 @@ impl Entry {
         }
     }
 
+    /// Takes a text in as a link would be read: with lengths cut to the context of the model.
     fn taken(self, scenario: &mut Scenario, text: &str) -> Result<Vec<Notice>, Notice> {
         let take = self.take.with_value(Arc::clone);
-        take(scenario, text)
+        let mut said = take(scenario, text)?;
+        said.extend(scenario.limit_to_context());
+        Ok(said)
     }
 
     /// Drops what was typed.

@@ -10,6 +10,11 @@ use crate::{
     state::State,
 };
 
+/// Id of the input of a dial.
+pub(crate) fn field_id(dial: &Dial) -> String {
+    ["field-", dial.id].concat()
+}
+
 /// A field for one dial. `described_by` names the element with the help.
 pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str) -> El {
     let state = expect_context::<State>();
@@ -18,10 +23,12 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         "" => dial.label().to_owned(),
         unit => format!("{}, {unit}", dial.label()),
     };
-    // The longest units, and numbers as long as a cache, leave no room in the usual box.
-    let is_wide = dial.unit().len() > 7 || (dial.is_optional() && !dial.unit().is_empty());
+    // Long units, and numbers as long as a cache, leave no room in the usual box. A length may be a
+    // word with its numbers, too.
+    let is_wide = dial.unit().len() > 5 || (dial.is_optional() && !dial.unit().is_empty());
     let class = match (dial.is_text(), is_wide) {
         (true, _) => "field field-text",
+        _ if dial.takes_words() => "field field-wide field-words",
         (_, true) => "field field-wide",
         _ => "field",
     };
@@ -57,7 +64,7 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         .attr("autocomplete", "off")
         .attr("spellcheck", "false")
         .attr_maybe("placeholder", in_force)
-        .attr("id", &format!("field-{}", dial.id))
+        .attr("id", &field_id(dial))
         .attr("aria-label", &label)
         .attr("aria-describedby", described_by)
         .truth_of("aria-invalid", move || entry.is_refused.get())

@@ -326,7 +326,10 @@ fn start_at(rows: &[Row], chosen: &str) -> usize {
 /// Whether a row would give a scenario that can be simulated.
 fn fits(kind: &Kind, now: &Scenario, row: &Row) -> bool {
     let mut scenario = now.clone();
-    scenario.set(kind.id, &row.slug).is_ok() && scenario.resolve().is_ok()
+    let is_known = scenario.set(kind.id, &row.slug).is_ok();
+    // As picking it would.
+    scenario.limit_to_context();
+    is_known && scenario.resolve().is_ok()
 }
 
 /// Scrolls a row into view.

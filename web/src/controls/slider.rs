@@ -5,7 +5,10 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*};
 use scenario::{Direction, Scenario, Slider, Step};
 
-use super::{entry::Entry, number_field::number_field};
+use super::{
+    entry::Entry,
+    number_field::{field_id, number_field},
+};
 use crate::{
     browser,
     dom::{El, el},
@@ -46,15 +49,24 @@ impl Moved {
         self.entry.forget();
         self.state.last_control.set(self.dial.id);
         let mut scenario = self.state.scenario.get_untracked();
-        if self.dial.put(&mut scenario, value).is_ok() {
+        if self.dial.put(&mut scenario, value).is_err() {
+            return;
+        }
+        if scenario.limit_to_context().is_empty() {
             self.state.scenario.set(scenario);
+        } else {
+            // More than the model takes is told beside the field, as if it had been typed.
+            self.entry.type_in(quantity::editable(value));
+            self.entry.commit();
         }
     }
 
     /// Back to what it is when nobody changed it.
     fn reset(self) {
         self.entry.forget();
-        self.state.scenario.update(|scenario| self.dial.reset(scenario));
+        let mut scenario = self.state.scenario.get_untracked();
+        self.dial.reset(&mut scenario);
+        self.state.change(scenario);
     }
 }
 
@@ -79,7 +91,10 @@ pub(crate) fn control(dial: &'static Dial) -> El {
             .attr("type", "button")
             .class("control-back")
             .attr("aria-label", &strings::back_to_catalogue(dial.label()))
-            .on(ev::click, move |_| moved.reset())
+            .on(ev::click, move |_| {
+                moved.reset();
+                browser::catch_focus(&field_id(dial));
+            })
             .text(strings::AUTO)
     };
     let label = if dial.is_optional() { label.when(is_changed, back) } else { label };

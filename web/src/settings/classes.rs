@@ -1,5 +1,6 @@
 //! Classes of requests, as a list that can be edited.
 
+use quantity::Unit;
 use scenario::{CLASS_PREFIX, Notice, NoticeKind, Scenario, SchedRules, field};
 
 use crate::strings;
@@ -69,6 +70,15 @@ pub(crate) fn put_class_part(
     part: ClassPart,
     text: &str,
 ) -> Result<Vec<Notice>, Notice> {
+    let unit = field(part.key).map_or(Unit::Percent, |field| field.quantity);
+    if part != ClassPart::PRIORITY && strings::is_negative(text, unit) {
+        let now = class_part(scenario, name, part);
+        let now = if now.is_empty() { part.inherited(scenario) } else { now };
+        let example = field(part.key).map_or("20", |field| field.example);
+        let message = strings::refused_number(&strings::negative(text), part.label, example, &now);
+        let key = [&key_of(name), ".", part.key].concat();
+        return Err(Notice { key, value: text.to_owned(), kind: NoticeKind::Invalid, message });
+    }
     if !text.trim().is_empty() || part == ClassPart::SHARE {
         return scenario.set(&format!("{}.{}", key_of(name), part.key), text);
     }
@@ -168,6 +178,23 @@ mod tests {
         // A class without a share is none.
         let notice = put_class_part(&mut scenario, "chat", ClassPart::SHARE, "").unwrap_err();
         assert!(notice.message.contains("Still using 60"), "{}", notice.message);
+    }
+
+    #[test]
+    fn negative_parts_are_refused() {
+        let mut scenario = with("class.chat=share:60,in:512");
+        let before = scenario.clone();
+        for part in ClassPart::ALL.into_iter().filter(|part| *part != ClassPart::PRIORITY) {
+            let notice = put_class_part(&mut scenario, "chat", part, "-5").expect_err(part.key);
+            for word in ["“-5” is less than 0", part.label, "Still using"] {
+                assert!(notice.message.contains(word), "{}", notice.message);
+            }
+            assert_eq!(scenario, before);
+        }
+        assert_eq!(
+            put_class_part(&mut scenario, "chat", ClassPart::PRIORITY, "-5"),
+            Ok(Vec::new())
+        );
     }
 
     #[test]

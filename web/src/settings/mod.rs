@@ -154,6 +154,20 @@ impl Dial {
         matches!(self.part, Part::List(_))
     }
 
+    /// Whether a number may be said with a spread: `lognormal(512,0.9)`.
+    pub(crate) fn takes_words(&self) -> bool {
+        matches!(self.part, Part::Value) && matches!(self.key, "in" | "out")
+    }
+
+    /// The unit in which a bare number is read.
+    fn quantity(&self) -> Option<Unit> {
+        match &self.part {
+            Part::Value => self.field().filter(|field| field.is_number()).map(|f| f.quantity),
+            Part::Piece(piece) => Some(piece.quantity),
+            Part::List(_) => None,
+        }
+    }
+
     /// Whether the catalogue decides while nobody says anything else.
     pub(crate) fn is_optional(&self) -> bool {
         matches!(self.part, Part::Value) && self.field().is_some_and(Field::is_optional)
@@ -227,6 +241,11 @@ impl Dial {
         scenario: &mut Scenario,
         text: &str,
     ) -> Result<Vec<Notice>, Notice> {
+        // Nothing here can be less than nothing: a slip of the finger, of which no other number is
+        // to be guessed.
+        if self.quantity().is_some_and(|unit| strings::is_negative(text, unit)) {
+            return Err(self.refusal(scenario, text, &strings::negative(text)));
+        }
         match &self.part {
             Part::Piece(piece) => match quantity::parse(text, piece.quantity) {
                 Ok(value) => self.put(scenario, value),
@@ -235,16 +254,30 @@ impl Dial {
             Part::List(list) if !text.contains('(') => {
                 scenario.set(self.key, &format!("{}({text})", list.name))
             }
-            // A bare number keeps the spread that is in force.
-            Part::Value if matches!(self.key, "in" | "out") => {
-                match quantity::parse(text, Unit::Tokens) {
-                    Ok(value) => self.put(scenario, value),
-                    Err(_) => scenario.set(self.key, text),
-                }
-            }
+            _ if self.takes_words() => self.type_length(scenario, text),
             _ if text.trim().is_empty() && self.is_optional() => scenario.set(self.key, AUTO),
             _ => scenario.set(self.key, text),
         }
+    }
+
+    /// Sets a length; a bare number keeps the spread that is in force.
+    fn type_length(&self, scenario: &mut Scenario, text: &str) -> Result<Vec<Notice>, Notice> {
+        let mut plain = scenario.clone();
+        let mut said = plain.set(self.key, text)?;
+        let is_number = quantity::parse(text, Unit::Tokens).is_ok();
+        let Some(tokens) = self.value(&plain).filter(|_| is_number) else {
+            *scenario = plain;
+            return Ok(said);
+        };
+        said.extend(self.put(scenario, tokens)?);
+        // Bounds at the end of their range, or rounded, may keep the spread from it.
+        let now = self.value(scenario).unwrap_or(tokens);
+        if said.is_empty() && (now - tokens).abs() > 1.0 {
+            let message = strings::nearest_with_spread(tokens, now);
+            let (key, value) = (self.key.to_owned(), text.to_owned());
+            said.push(Notice { key, value, kind: NoticeKind::Clamped, message });
+        }
+        Ok(said)
     }
 
     /// The notice about what is no such number: field, value and remedy.
@@ -407,6 +440,92 @@ mod tests {
             }
             assert_eq!(Scenario::from_link(&scenario.to_link()).scenario, scenario);
         }
+    }
+
+    /// What a person types is in force, or something is said of it.
+    #[test]
+    fn no_number_is_changed_in_silence() {
+        const TYPED: [(&str, f64); 8] = [
+            ("-5", -5.0),
+            ("-0.2", -0.2),
+            ("0", 0.0),
+            ("0.4", 0.4),
+            ("10.5", 10.5),
+            ("700", 700.0),
+            ("9e6", 9e6),
+            ("1e14", 1e14),
+        ];
+        let plain = PLAIN.into_iter().chain([&PREFIX, &LONG_PREFILL, &WATERMARK]);
+        let mut dials: Vec<(Scenario, &Dial)> =
+            plain.map(|dial| (Scenario::preset(), dial)).collect();
+        for (kinds, value, within) in WITHIN {
+            let mut scenario = Scenario::preset();
+            let first = kinds.first(&scenario, value).expect(value);
+            scenario.set(kinds.key, &first).expect(value);
+            let length = [&PROMPT, &ANSWER].into_iter().find(|dial| dial.key == kinds.key);
+            let numbers = within.iter().copied().chain(length).filter(|dial| !dial.is_text());
+            dials.extend(numbers.map(|dial| (scenario.clone(), dial)));
+        }
+        for (before, dial) in dials {
+            for (text, typed) in TYPED {
+                let mut scenario = before.clone();
+                let said = dial.type_in(&mut scenario, text);
+                let now = dial.value(&scenario);
+                // A bare number up to one is a share and one above it is per cent, wherever either
+                // is meant; the median of a spread is whole.
+                let is_taken = now.is_some_and(|now| {
+                    let as_share = match dial.quantity() {
+                        Some(Unit::Percent) => (now - 100.0 * typed).abs() < 1e-6,
+                        Some(Unit::Share) => (100.0 * now - typed).abs() < 1e-6,
+                        _ => false,
+                    };
+                    let slack = if dial.takes_words() { 1.0 } else { 1e-9 * typed.abs() };
+                    (now - typed).abs() <= slack || as_share
+                });
+                let is_told = said.as_ref().is_ok_and(|said| !said.is_empty());
+                assert!(
+                    is_taken || is_told || said.is_err(),
+                    "{text} in {} of {} becomes {now:?}",
+                    dial.id,
+                    before.to_link()
+                );
+                if typed < 0.0 {
+                    let notice = said.expect_err("a negative number");
+                    assert_eq!(scenario, before, "{}", dial.id);
+                    for part in [text, dial.label(), "Still using"] {
+                        assert!(notice.message.contains(part), "{}", notice.message);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_negative_prompt_is_refused_with_an_example() {
+        let mut scenario = Scenario::preset();
+        let notice = PROMPT.type_in(&mut scenario, " -5 ").expect_err("negative");
+        assert_eq!(
+            notice.message,
+            "“-5” is less than 0. For “Prompt” give for example 1,024\u{202f}tokens. Still using \
+             1,024\u{202f}tokens."
+        );
+        assert_eq!(notice.kind, NoticeKind::Invalid);
+        assert_eq!(PROMPT.type_in(&mut scenario, "10.6").map(|said| said.len()), Ok(1));
+        assert_eq!(PROMPT.value(&scenario), Some(11.0));
+    }
+
+    #[test]
+    fn a_bare_number_keeps_the_spread() {
+        let mut scenario = Scenario::preset();
+        scenario.set("in", "uniform(100,300)").unwrap();
+        assert_eq!(PROMPT.type_in(&mut scenario, "1000"), Ok(Vec::new()));
+        assert_eq!(scenario.get("in").as_deref(), Some("uniform(500,1500)"));
+        // Whose bounds end where lengths do.
+        let said = PROMPT.type_in(&mut scenario, "9000000").expect("a length");
+        assert!(said[0].message.contains("9,000,000"), "{said:?}");
+        scenario.set("in", "uniform(0,0)").unwrap();
+        assert_eq!(PROMPT.type_in(&mut scenario, "20"), Ok(Vec::new()));
+        assert_eq!(scenario.get("in").as_deref(), Some("uniform(20,20)"));
     }
 
     #[test]

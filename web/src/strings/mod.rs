@@ -79,7 +79,7 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
-            ("1, 6", "Plan, How we know"),
+            ("1, 2", "Plan, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),
@@ -249,6 +249,11 @@ pub(crate) fn requests(n: u64) -> String {
     if n == 1 { "1 request".to_owned() } else { format!("{} requests", count(n)) }
 }
 
+/// In the place of a number of the KV cache where the step time knows no memory.
+pub(crate) const NOT_MODELLED: &str = "Not modelled";
+/// Under it.
+pub(crate) const NO_MEMORY: (&str, &str) = ("by this step time", "not modelled");
+
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
 
@@ -347,12 +352,23 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
     }
 }
 
-/// What is spoken once the answer rests.
+/// What is spoken once the answer rests, of a number of GPUs.
 pub(crate) fn announcement(gpus: &str, gpu: &str, ttft_s: Option<f64>, pill: &str) -> String {
-    let latency = ttft_s
-        .map(|ttft| format!(" P99 time to first token {}.", spoken_duration(ttft)))
-        .unwrap_or_default();
-    format!("{gpus} {gpu} GPUs.{latency} {pill}.")
+    // A number that is about right has its sign before it.
+    let noun = if gpus == "1" || gpus == "≈\u{202f}1" { " GPU." } else { " GPUs." };
+    let mut said = [gpus, " ", gpu, noun].concat();
+    if let Some(ttft_s) = ttft_s {
+        said.push_str(&format!(" P99 time to first token {}.", spoken_duration(ttft_s)));
+    }
+    if !pill.is_empty() {
+        said.push_str(&[" ", pill, "."].concat());
+    }
+    said
+}
+
+/// What is spoken once it rests that there is no number, and why.
+pub(crate) fn no_number(word: &str, reason: &str) -> String {
+    [word, ". ", reason].concat()
 }
 
 /// “212 milliseconds”.
@@ -367,6 +383,15 @@ pub(crate) fn knee_subtitle(runs: u32) -> String {
         1 => format!("{ONE_GPU}, one run"),
         n => format!("{ONE_GPU}, 95{NARROW_SPACE}% intervals, {n} runs per rate"),
     }
+}
+
+/// What the chart in a picture is of, as it is away from the page: “Qwen2.5-7B on H100, 1,024 in,
+/// 256 out, TTFT 1 s, TPOT 40 ms”, and what is held fixed.
+pub(crate) fn picture_lines(scenario: &Scenario, runs: u32) -> [String; 2] {
+    let model = crate::names::model(&scenario.model);
+    let gpu = crate::names::gpu_short(&scenario.gpu);
+    let what = [&model, " on ", &gpu, ", ", &chip_lengths(scenario)].concat();
+    [what, [&chip_target(scenario), "; ", &knee_subtitle(runs)].concat()]
 }
 
 /// “At 16.7 req/s”.
@@ -483,3 +508,31 @@ pub(crate) fn picker_label(key: &str) -> String {
 pub(crate) const THEME_SYSTEM: &str = "system";
 pub(crate) const THEME_LIGHT: &str = "light";
 pub(crate) const THEME_DARK: &str = "dark";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spoken_answer_counts_one_gpu_as_one() {
+        let narrow = "\u{202f}";
+        for (hero, spoken) in [
+            ("6", "6 H100 GPUs. Stable."),
+            ("1", "1 H100 GPU. Stable."),
+            ("11", "11 H100 GPUs. Stable."),
+            ("1–2", "1–2 H100 GPUs. Stable."),
+        ] {
+            assert_eq!(announcement(hero, "H100", None, "Stable"), spoken);
+        }
+        let about_one = ["≈", narrow, "1"].concat();
+        assert_eq!(announcement(&about_one, "L4", None, ""), [&about_one, " L4 GPU."].concat());
+        assert_eq!(no_number("Does not fit", "It is large."), "Does not fit. It is large.");
+    }
+
+    #[test]
+    fn a_picture_says_what_it_is_of() {
+        let [what, held] = picture_lines(&Scenario::preset(), 8);
+        assert_eq!(what, "Qwen2.5-7B-Instruct on H100, 1,024 in, 256 out");
+        assert!(held.starts_with("TTFT 1\u{202f}s, TPOT 40\u{202f}ms; one GPU, 95"), "{held}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What the settings are called, and what is said of them.
 
-use quantity::number;
+use quantity::{Unit, number};
 
 use super::{CATALOGUE, with_unit};
 
@@ -210,6 +210,23 @@ pub(crate) fn class_name_refused(text: &str, now: &str) -> String {
 /// What is no number: the value, the field, an example, and what is in force.
 pub(crate) fn refused_number(problem: &str, label: &str, example: &str, now: &str) -> String {
     format!("{problem}. For “{label}” give for example {example}. Still using {now}.")
+}
+
+/// Whether a text is a number below nothing.
+pub(crate) fn is_negative(text: &str, unit: Unit) -> bool {
+    quantity::parse(text, unit).is_ok_and(|value| value < 0.0)
+}
+
+/// “-5” is less than 0, to go before what is said of any number that is refused.
+pub(crate) fn negative(text: &str) -> String {
+    let short: String = text.trim().chars().take(40).collect();
+    ["“", &short, "” is less than 0"].concat()
+}
+
+/// What comes of a number that a spread does not reach.
+pub(crate) fn nearest_with_spread(asked: f64, now: f64) -> String {
+    let whole = quantity::whole;
+    ["With this spread the nearest to ", &whole(asked), " is ", &whole(now), ". Using it."].concat()
 }
 
 /// “Give KV cache back to the catalogue”.

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &LinkArgs) -> Result<ExitCode, Failure> {
         return explain(link);
     }
     let scenario = input::scenario(&args.scenario)?;
+    input::caution(&scenario, false);
     output::print(&if args.json {
         scenario.to_json()
     } else {
@@ -29,6 +30,7 @@ fn explain(link: &str) -> Result<ExitCode, Failure> {
     let parsed = Scenario::from_link(link);
     output::print(&explanation(&parsed.scenario))?;
     input::tell(&parsed.notices);
+    input::caution(&parsed.scenario, false);
     let is_whole = parsed.notices.iter().all(|notice| notice.kind != NoticeKind::Invalid);
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(BAD_INPUT) })
 }

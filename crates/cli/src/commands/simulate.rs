@@ -19,6 +19,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     let mut scenario = input::scenario(&args.scenario)?;
     if args.trace.is_some() {
         trace::take_over(&mut scenario);
+    } else {
+        input::caution(&scenario, false);
     }
     let (mut setup, mut attendance) = match scenario.resolve() {
         Ok(resolved) => (resolved.setup, resolved.attendance),
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         }
     };
     share_users(&mut attendance, args, &scenario)?;
-    choose_source(&mut setup, args, scenario.rate_per_s)?;
+    choose_source(&mut setup, args, &scenario)?;
     let (FleetRun { replicas, total: run }, attempts) = simulated(&setup, &attendance, args)?;
     let attempts = attempts.as_ref();
     let requests = || report::requests_csv(run.requests.as_deref().unwrap_or_default());
@@ -52,12 +54,17 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Replay the recording that was given, or share the rate among the GPUs.
-fn choose_source(setup: &mut Setup, args: &SimulateArgs, rate_per_s: f64) -> Result<(), Failure> {
+fn choose_source(
+    setup: &mut Setup,
+    args: &SimulateArgs,
+    scenario: &Scenario,
+) -> Result<(), Failure> {
     if let Some(path) = &args.trace {
         let trace = Arc::new(trace::read(path, args.skip_bad_rows)?);
+        trace::compare_with_context(scenario, path, &trace);
         setup.workload.requests = trace.rows().len() as u64;
         let speed = match args.trace_rate {
-            Some(trace_rate) => rate_per_s / trace_rate,
+            Some(trace_rate) => scenario.rate_per_s / trace_rate,
             None => args.trace_speed.unwrap_or(1.0),
         };
         let source = RequestSource::Replay { trace, speed };

@@ -60,3 +60,39 @@ fn what_a_link_leaves_open_is_told() {
     assert!(String::from_utf8_lossy(&output.get_output().stderr).contains("fast"));
     headroom(&["plan", "#v=1&rate=fast"]).assert().code(2);
 }
+
+/// What a command notes on standard error beside a success.
+fn notes(arguments: &[&str]) -> String {
+    let output = headroom(arguments).assert().success().get_output().clone();
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_prompt_beyond_the_context_is_cut_alike_at_every_door() {
+    let note = "note: in=200000: Prompt 200,000 is longer than this model’s 131,072 tokens. Using 131,072.";
+    let path = file("long.json", r#"{"in": 200000}"#);
+    for word in ["in=200000", "#v=1&in=200000", &path] {
+        assert_eq!(json(&["link", "--json", word])["in"], 131_072, "{word}");
+        assert!(notes(&["link", "--json", word]).contains(note), "{word}");
+    }
+    // The model may be named after the length.
+    let words = ["link", "in=40000", "model=mistral-7b-v0.3"];
+    assert_eq!(printed(&words), "#v=1&rev=1&model=mistral-7b-v0.3&in=32768\n");
+}
+
+#[test]
+fn settings_without_effect_are_told() {
+    let expected = "note: Shared prefix (prefix=500) has no effect under sched.rules=reference and \
+                    sched.prefix_caching=off; set sched.rules=vllm-0.33 and \
+                    sched.prefix_caching=on to use it.\n";
+    let quick = "sim.requests=50";
+    for arguments in [
+        &["link", "prefix=500"][..],
+        &["link", "#v=1&prefix=500"],
+        &["simulate", quick, "prefix=500"],
+        &["sweep", "--rates", "5", quick, "prefix=500"],
+    ] {
+        assert_eq!(notes(arguments), expected, "{arguments:?}");
+    }
+    assert_eq!(notes(&["simulate", quick, "step.mfu=0.4"]), "");
+}

@@ -101,3 +101,24 @@ fn what_a_recording_takes_the_place_of_is_said() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), plain);
     assert!(String::from_utf8_lossy(&output.stderr).contains("are not used"));
 }
+
+#[test]
+fn requests_beyond_the_context_of_the_model_are_counted() {
+    let text = "arrival_s,input_tokens,output_tokens\n0,500000,10\n1,10,10\n2,131072,1\n";
+    let path = file("beyond.csv", text);
+    for arguments in
+        [&["simulate", "--trace", &path][..], &["sweep", "--rates", "0.1", "--trace", &path]]
+    {
+        let output = headroom(arguments).assert().success().get_output().clone();
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        let counted = "2 of 3 requests exceed this model’s context of 131,072 tokens";
+        assert!(notes.contains(counted) && notes.contains("the longest has 500,010"), "{notes}");
+    }
+    // A model that is given by its numbers has no context to exceed, nor is the scenario’s own
+    // prompt in use.
+    let words = ["simulate", "step.params=7.6e9", "--trace", &path];
+    assert!(headroom(&words).assert().get_output().stderr.is_empty());
+    let fits = file("fits.csv", "arrival_s,input_tokens,output_tokens\n0,500,10\n1,10,10\n");
+    let words = ["simulate", "in=131000", "--trace", &fits];
+    assert!(headroom(&words).assert().get_output().stderr.is_empty());
+}

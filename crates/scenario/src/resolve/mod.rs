@@ -8,7 +8,7 @@ mod plain_step;
 mod remedy;
 mod traffic;
 
-use sim_core::{Setup, engine::Attendance};
+use sim_core::{Setup, Workload, engine::Attendance};
 
 use crate::schema::Scenario;
 
@@ -34,6 +34,13 @@ pub struct Resolved {
     pub replications: u32,
     /// How the memory of one GPU is shared out.
     pub memory: Memory,
+}
+
+/// The requests of a scenario, without looking anything up; none if they make no stream.
+pub(crate) fn workload(scenario: &Scenario) -> Option<Workload> {
+    let source = traffic::Traffic::of(scenario).ok()?.source();
+    let workload = Workload { source, requests: scenario.sim.requests };
+    workload.check().ok().map(|()| workload)
 }
 
 impl Scenario {

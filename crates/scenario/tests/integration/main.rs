@@ -1,6 +1,8 @@
 //! What people write, and what becomes of it.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod cautions;
+mod context;
 mod json;
 mod links;
 mod messages;

@@ -154,9 +154,11 @@ fn the_ledger_tells_what_something_follows_from() {
 
 #[test]
 fn needs_name_settings_and_values_that_meet_them() {
-    for (key, needs) in OVERLOAD_NEEDS {
+    for (key, needs) in
+        OVERLOAD_NEEDS.iter().flat_map(|(keys, needs)| keys.iter().map(move |key| (*key, *needs)))
+    {
         assert!(field(key).is_some(), "{key}");
-        for need in *needs {
+        for need in needs {
             let mut scenario = Scenario::preset();
             if need.key == "arrivals" {
                 scenario.set("arrivals", "closed(20,1s)").expect("users");
@@ -167,6 +169,33 @@ fn needs_name_settings_and_values_that_meet_them() {
             assert_eq!(scenario.set(need.key, need.value), Ok(vec![]), "{key}");
             assert!((need.is_met)(&scenario), "{key}: {}={}", need.key, need.value);
         }
+    }
+}
+
+#[test]
+fn what_changes_nothing_is_told_with_what_would_make_it_count() {
+    let said = |link: &str| {
+        let cautions = Scenario::from_link(link).scenario.cautions();
+        cautions.into_iter().map(|notice| notice.message).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("clients.retries=3"),
+        ["Retries (clients.retries=3) has no effect under overload.queue_limit=0; set \
+             overload.queue_limit=100 to use it."]
+    );
+    assert_eq!(
+        said("rate=40&arrivals=closed(200,10s)"),
+        ["Request rate (rate=40) has no effect under arrivals=closed(200,10s); set \
+             arrivals=poisson to use it."]
+    );
+    for quiet in [
+        "clients.retries=3&clients.patience=5&clients.backoff=0",
+        "overload.policy=codel&overload.codel_target=5ms",
+        "overload.queue_limit=50&overload.rejection_cost=2ms&clients.throttle=on",
+        "class.vip=share:20,priority:-1&overload.policy=priority",
+        "sched.rules=vllm&class.vip=share:20,priority:-1&overload.policy=priority",
+    ] {
+        assert_eq!(said(quiet), Vec::<String>::new(), "{quiet}");
     }
 }
 

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{answer_card::card_memo, card::Card};
+use super::{
+    answer_card::card_memo,
+    card::{Card, Size},
+};
 use crate::{
     browser::Debounce,
     dom::{El, el},
@@ -49,6 +52,9 @@ fn announcement(state: State, card: &Card) -> String {
         let planned = answered.answer.planned?;
         (answered.scenario == scenario).then_some(planned.ttft_p99_s.value)
     });
+    if card.size == Size::Words || card.hero == strings::UNKNOWN {
+        return strings::no_number(card.word(), card.reason());
+    }
     strings::announcement(&card.hero, &names::gpu_short(&scenario.gpu), ttft_s, &card.pill.text)
 }
 

@@ -10,11 +10,15 @@ use super::{
 };
 use crate::{
     app::Layout,
+    browser,
     dom::{El, Nodes, el},
     memo::memo,
     state::{Activity, State},
     strings,
 };
+
+/// Id of the card, which takes the focus when what had it is gone.
+pub(crate) const ANSWER_ID: &str = "answer";
 
 /// What the card shows now.
 pub(crate) fn card_memo(state: State) -> Memo<Card> {
@@ -35,7 +39,7 @@ pub(crate) fn answer_card(card: Memo<Card>, condensed: Signal<bool>) -> El {
         .region(move || if is_gauge.get() { gauge(card) } else { paragraph(state, card) });
     el("section")
         .class("card answer")
-        .attr("id", "answer")
+        .attr("id", ANSWER_ID)
         .attr("tabindex", "-1")
         .attr("aria-label", strings::ANSWER_LABEL)
         .truth_of("data-condensed", move || condensed.get())
@@ -87,7 +91,10 @@ fn headlines(state: State, card: Memo<Card>) -> El {
         card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
     };
     let simulate = move || {
-        let button = inline_action(strings::SIMULATE).on(ev::click, move |_| state.run_again());
+        let button = inline_action(strings::SIMULATE).on(ev::click, move |_| {
+            state.run_again();
+            browser::catch_focus(ANSWER_ID);
+        });
         [Nodes::from(" "), button.into()]
     };
     el("div")
@@ -125,7 +132,10 @@ fn paragraph(state: State, card: Memo<Card>) -> El {
         card.with(|card| matches!(card.beneath, Beneath::Paragraph { run_longer: true, .. }))
     };
     let run_longer = move || {
-        let button = inline_action(report::RUN_LONGER).on(ev::click, move |_| state.run_longer());
+        let button = inline_action(report::RUN_LONGER).on(ev::click, move |_| {
+            state.run_longer();
+            browser::catch_focus(ANSWER_ID);
+        });
         [button.into(), Nodes::from(".")]
     };
     el("p")

@@ -299,7 +299,7 @@ fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
     [
         load_fact(scenario, answer.planned.as_ref()),
         limit_fact(scenario, answer.planned.as_ref()),
-        cache_fact(answer),
+        cache_fact(scenario, answer),
         sure_fact(answer, fleet),
     ]
 }
@@ -367,7 +367,16 @@ fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
     }
 }
 
-fn cache_fact(answer: &PlanAnswer) -> Fact {
+fn cache_fact(scenario: &Scenario, answer: &PlanAnswer) -> Fact {
+    if !scenario.limits_memory() {
+        let (line, short) = strings::NO_MEMORY;
+        return Fact {
+            label: strings::KV_CACHE,
+            value: strings::NOT_MODELLED.to_owned(),
+            line: (line.to_owned(), short.to_owned()),
+            ..Fact::default()
+        };
+    }
     Fact {
         label: strings::KV_CACHE,
         value: answer.planned.map_or_else(

@@ -3,7 +3,10 @@
 use leptos::{ev, prelude::*};
 use planner::Remedy;
 
-use super::card::{Card, Fact, MOST_CHANGES, Right, change_name};
+use super::{
+    answer_card::ANSWER_ID,
+    card::{Card, Fact, MOST_CHANGES, Right, change_name},
+};
 use crate::{
     browser,
     dom::{El, el},
@@ -92,6 +95,7 @@ fn remedy(state: State, card: Memo<Card>, row: usize) -> El {
     let apply = move |_| {
         if let Some(change) = card.with_untracked(|card| change(card, row).cloned()) {
             state.apply_change(&change);
+            browser::catch_focus(ANSWER_ID);
         }
     };
     el("li").class("remedy").child([
@@ -122,9 +126,14 @@ fn restart(state: State, card: Memo<Card>) -> El {
     };
     let button = |class, text| el("button").attr("type", "button").class(class).text(text);
     el("div").class("restart").child([
-        button("button button-filled", strings::START_AGAIN)
-            .on(ev::click, move |_| state.start_again()),
-        button("button", strings::FEWER_RUNS).on(ev::click, move |_| state.use_fewer_runs()),
+        button("button button-filled", strings::START_AGAIN).on(ev::click, move |_| {
+            state.start_again();
+            browser::catch_focus(ANSWER_ID);
+        }),
+        button("button", strings::FEWER_RUNS).on(ev::click, move |_| {
+            state.use_fewer_runs();
+            browser::catch_focus(ANSWER_ID);
+        }),
         button("button", strings::COPY_DETAILS).on(ev::click, copy),
         el("p")
             .class("restart-note")

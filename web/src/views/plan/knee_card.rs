@@ -128,7 +128,9 @@ fn head(state: State, chart: Chart, base: El) -> El {
         .attr("title", strings::PICTURE_TITLE)
         .on(ev::click, move |_| {
             let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
-            let worked = save_png(base.node(), &surface, &colours);
+            let runs = chart.knee.with_untracked(|k| k.as_ref().map_or(0, |k| k.replications));
+            let lines = state.current.with_untracked(|now| strings::picture_lines(now, runs));
+            let worked = save_png(base.node(), &surface, &colours, &lines);
             state.toast.set(Some(strings::saved(worked).to_owned()));
         });
     el("figcaption").class("panel-head").child([

@@ -16,6 +16,7 @@ mod settings_panel;
 use leptos::{ev, prelude::*};
 
 pub(crate) use announcer::announcer;
+pub(crate) use answer_card::ANSWER_ID;
 pub(crate) use knee_table::column_names;
 pub(crate) use settings_panel::settings_panel;
 

@@ -1,0 +1,220 @@
+//! Settings that are taken as written and still do not do what a reader would expect: those without
+//! effect beside the others, and lengths that no engine would serve whole.
+
+use sim_core::workload::Requests;
+
+use crate::{
+    class::CLASS_PREFIX,
+    context::BeyondContext,
+    field::field,
+    notice::{Notice, NoticeKind},
+    overload::{LinePolicy, Need, OVERLOAD_NEEDS},
+    resolve,
+    schema::{Scenario, StepKind},
+};
+
+/// Settings and what they need, all of it, so that they count.
+pub type Needy = (&'static [&'static str], &'static [Need]);
+
+const VLLM: Need =
+    Need { key: "sched.rules", value: "vllm-0.33", is_met: |scenario| scenario.rules.are_vllms() };
+const PREFIX_CACHE: Need = Need {
+    key: "sched.prefix_caching",
+    value: "on",
+    is_met: |scenario| scenario.vllm.prefix_caching,
+};
+/// Under the reference rules the line may go by priority, too; vLLM’s own setting is named first.
+const PRIORITY_RULES: Need = Need {
+    key: "sched.rules",
+    value: "vllm-0.33",
+    is_met: |scenario| scenario.rules.are_vllms() || by_priority(scenario),
+};
+const PRIORITIES: Need = Need {
+    key: "sched.policy",
+    value: "priority",
+    is_met: |scenario| scenario.vllm.by_priority || by_priority(scenario),
+};
+
+fn by_priority(scenario: &Scenario) -> bool {
+    scenario.overload.policy == LinePolicy::Priority
+}
+const STEP_BY_STEP: Need = Need {
+    key: "sched.rules",
+    value: "reference",
+    is_met: |scenario| !scenario.rules.form_whole_batches(),
+};
+const AT_ONCE: Need = Need {
+    key: "sched.rules",
+    value: "static",
+    is_met: |scenario| !scenario.rules.are_sequential(),
+};
+const ROOFLINE: Need = Need {
+    key: "step.kind",
+    value: "roofline",
+    is_met: |scenario| matches!(scenario.step.kind, None | Some(StepKind::Roofline)),
+};
+const AFFINE: Need = Need {
+    key: "step.kind",
+    value: "affine",
+    is_met: |scenario| scenario.step.kind == Some(StepKind::Affine),
+};
+const QUEUE_MODEL: Need = Need {
+    key: "step.kind",
+    value: "queue-model",
+    is_met: |scenario| scenario.step.kind == Some(StepKind::QueueModel),
+};
+
+/// Which settings need what. A part of a class goes by its own name, as a setting of all does.
+static NEEDS: &[Needy] = &[
+    (
+        &[
+            "model",
+            "gpu",
+            "step.params",
+            "step.weight_bytes",
+            "step.kv_bytes_per_token",
+            "step.peak_flops",
+            "step.bandwidth",
+            "step.mfu",
+            "step.overhead_s",
+        ],
+        &[ROOFLINE],
+    ),
+    (&["step.fixed_s", "step.per_item_s"], &[AFFINE]),
+    (&["step.alpha_s", "step.beta_s", "step.gamma_s"], &[QUEUE_MODEL]),
+    (&["sched.max_num_batched_tokens"], &[STEP_BY_STEP]),
+    (&["sched.max_num_seqs"], &[AT_ONCE]),
+    (
+        &[
+            "sched.async",
+            "sched.policy",
+            "sched.prefix_caching",
+            "sched.long_prefill_token_threshold",
+            "sched.watermark",
+        ],
+        &[VLLM],
+    ),
+    (&["prefix"], &[VLLM, PREFIX_CACHE]),
+    (&["priority"], &[PRIORITY_RULES, PRIORITIES]),
+];
+
+/// Parts of a class that need something.
+const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
+
+/// As many requests are looked at for lengths beyond the context.
+const MOST_LOOKED_AT: u64 = 10_000;
+
+impl Scenario {
+    /// What a person should know of settings that were all taken as written: which of them have no
+    /// effect beside the others and what would give them one, and how many requests are longer than
+    /// the model takes.
+    #[must_use]
+    pub fn cautions(&self) -> Vec<Notice> {
+        let mut cautions = self.without_effect();
+        if let Some(beyond) = self.beyond_context() {
+            let message = beyond.sentence(&self.way_within_context(&beyond));
+            cautions.push(Notice::new("in", "", NoticeKind::BeyondContext, message));
+        }
+        cautions
+    }
+
+    // Plain loops: this travels to every visitor.
+    fn without_effect(&self) -> Vec<Notice> {
+        let mut idle = Vec::new();
+        for table in [NEEDS, OVERLOAD_NEEDS] {
+            for (keys, needs) in table {
+                for key in *keys {
+                    self.push_idle(&mut idle, needs, key);
+                }
+            }
+        }
+        idle
+    }
+
+    /// Add a notice about each setting of that key, and each part of a class, if it lacks something
+    /// that it needs.
+    fn push_idle(&self, idle: &mut Vec<Notice>, needs: &[Need], key: &str) {
+        let (mut now, mut instead) = (String::new(), String::new());
+        for need in needs {
+            if !(need.is_met)(self) {
+                let current = self.get(need.key);
+                and(&mut now, need.key, current.as_deref().unwrap_or(need.default()));
+                and(&mut instead, need.key, need.value);
+            }
+        }
+        if now.is_empty() {
+            return;
+        }
+        let mut told = |key: &str, label: &str| {
+            let value = self.get(key).unwrap_or_default();
+            let message = [
+                label,
+                " (",
+                key,
+                "=",
+                &value,
+                ") has no effect under ",
+                &now,
+                "; set ",
+                &instead,
+                " to use it.",
+            ]
+            .concat();
+            idle.push(Notice::new(key, &value, NoticeKind::NoEffect, message));
+        };
+        // What the catalogue decides has no text, and else an empty default.
+        if let Some(field) = field(key)
+            && self.text(field).is_some_and(|text| text != field.default)
+        {
+            told(key, field.label);
+        }
+        for class in &self.classes {
+            if CLASS_PARTS.contains(&key) && class.part(key).is_some() {
+                let name = &class.name;
+                told(
+                    &[CLASS_PREFIX, name, ".", key].concat(),
+                    &["Class ", name, ", ", key].concat(),
+                );
+            }
+        }
+    }
+
+    /// How many of the first requests are longer than the model takes, prompt and answer together;
+    /// none where no request can be.
+    fn beyond_context(&self) -> Option<BeyondContext> {
+        let context_tokens = self.context_tokens()?;
+        let workload = resolve::workload(self)?;
+        if workload.source.largest_request_tokens() <= context_tokens {
+            return None;
+        }
+        let mut beyond = BeyondContext::none_yet(context_tokens);
+        for request in Requests::new(&workload, self.sim.seed) {
+            if request.index == MOST_LOOKED_AT {
+                break;
+            }
+            beyond.count(request.input_tokens, request.output_tokens);
+        }
+        (beyond.requests > 0).then_some(beyond)
+    }
+}
+
+impl Need {
+    /// What the deciding setting is where nobody says anything.
+    fn default(&self) -> &'static str {
+        match field(self.key).map(|field| field.default) {
+            // The catalogue decides; of the step time it always takes this model.
+            None | Some("") => ROOFLINE.value,
+            Some(default) => default,
+        }
+    }
+}
+
+/// “sched.rules=reference and sched.prefix_caching=off”, piece by piece.
+fn and(words: &mut String, key: &str, value: &str) {
+    if !words.is_empty() {
+        words.push_str(" and ");
+    }
+    words.push_str(key);
+    words.push('=');
+    words.push_str(value);
+}

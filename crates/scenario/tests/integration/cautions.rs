@@ -1,0 +1,108 @@
+//! Settings without effect are named, and only those.
+
+use scenario::{NoticeKind, Scenario};
+use sim_core::{Keep, Precision, simulate};
+
+/// A setting that lacks something, beside what, and what it lacks.
+const IDLE: [(&str, &str, &str); 24] = [
+    ("model=phi-4", "step.kind=affine", "step.kind=roofline"),
+    ("gpu=l4", "step.kind=queue-model", "step.kind=roofline"),
+    ("sched.max_num_batched_tokens=64", "sched.rules=static", "sched.rules=reference"),
+    ("sched.max_num_seqs=9", "sched.rules=sequential", "sched.rules=static"),
+    ("sched.async=on", "", "sched.rules=vllm-0.33"),
+    ("sched.policy=priority", "sched.rules=dynamic(20ms)", "sched.rules=vllm-0.33"),
+    ("sched.prefix_caching=on", "", "sched.rules=vllm-0.33"),
+    ("prefix=500", "sched.prefix_caching=on", "sched.rules=vllm-0.33"),
+    ("prefix=500", "sched.rules=vllm-0.33", "sched.prefix_caching=on"),
+    ("sched.long_prefill_token_threshold=50", "", "sched.rules=vllm-0.33"),
+    ("sched.watermark=5%", "", "sched.rules=vllm-0.33"),
+    ("class.a.priority=3", "class.a=share:20&sched.rules=vllm-0.33", "sched.policy=priority"),
+    ("class.a.prefix=30", "class.a=share:20&sched.rules=vllm-0.33", "sched.prefix_caching=on"),
+    ("step.params=8e9", "step.kind=affine", "step.kind=roofline"),
+    ("step.weight_bytes=8e9", "step.kind=affine", "step.kind=roofline"),
+    ("step.kv_bytes_per_token=5000", "step.kind=affine", "step.kind=roofline"),
+    ("step.peak_flops=8e14", "step.kind=queue-model", "step.kind=roofline"),
+    ("step.bandwidth=8e12", "step.kind=affine", "step.kind=roofline"),
+    ("step.mfu=0.4", "step.kind=affine", "step.kind=roofline"),
+    ("step.overhead_s=1ms", "step.kind=affine", "step.kind=roofline"),
+    ("step.fixed_s=10ms", "", "step.kind=affine"),
+    ("step.alpha_s=10ms", "step.kind=roofline", "step.kind=queue-model"),
+    ("step.beta_s=10us", "step.kind=affine", "step.kind=queue-model"),
+    ("step.gamma_s=10e-9", "", "step.kind=queue-model"),
+];
+
+fn with(settings: &[&str]) -> Scenario {
+    let mut scenario = Scenario::preset();
+    for setting in settings.iter().flat_map(|text| text.split('&')).filter(|s| !s.is_empty()) {
+        let (key, value) = setting.split_once('=').expect("key=value");
+        scenario.set(key, value).unwrap_or_else(|notice| panic!("{notice}"));
+    }
+    scenario
+}
+
+fn outcomes(scenario: &Scenario) -> String {
+    let setup = scenario.resolve().unwrap_or_else(|error| panic!("{error}")).setup;
+    let run = simulate(&setup, Keep { precision: Precision::Exact, requests: true });
+    format!("{:?}", run.expect("a run").requests)
+}
+
+#[test]
+fn what_has_no_effect_is_told_with_what_would_give_it_one() {
+    for (setting, beside, lacks) in IDLE {
+        let cautions = with(&[beside, setting]).cautions();
+        let key = setting.split_once('=').map_or("", |pair| pair.0);
+        let told = cautions.iter().find(|caution| caution.key == key);
+        let told = told.unwrap_or_else(|| panic!("{setting} beside {beside}: {cautions:?}"));
+        assert_eq!(told.kind, NoticeKind::NoEffect);
+        assert!(told.message.contains(&format!("set {lacks} to use it.")), "{}", told.message);
+        assert!(told.message.contains(&format!("({key}={})", told.value)), "{}", told.message);
+        // With what it lacks there is nothing left to say of it.
+        let cautions = with(&[beside, setting, lacks]).cautions();
+        assert!(cautions.iter().all(|caution| caution.key != key), "{setting}: {cautions:?}");
+    }
+}
+
+#[test]
+fn what_is_said_to_have_no_effect_changes_no_bit() {
+    let small = "rate=30&in=uniform(50,900)&out=uniform(1,40)&sim.requests=150";
+    for (setting, beside, _) in IDLE {
+        let without = outcomes(&with(&[small, beside]));
+        assert_eq!(outcomes(&with(&[small, beside, setting])), without, "{setting} {beside}");
+    }
+}
+
+#[test]
+fn a_sentence_names_setting_reason_and_way() {
+    let message = |link: &str| Scenario::from_link(link).scenario.cautions()[0].message.clone();
+    assert_eq!(
+        message("sched.async=on"),
+        "Asynchronous scheduling (sched.async=on) has no effect under sched.rules=reference; set \
+         sched.rules=vllm-0.33 to use it."
+    );
+    assert_eq!(
+        message("class.rag=share:20,prefix:3"),
+        "Class rag, prefix (class.rag.prefix=3) has no effect under sched.rules=reference and \
+         sched.prefix_caching=off; set sched.rules=vllm-0.33 and sched.prefix_caching=on to use it."
+    );
+    assert_eq!(
+        message("step.alpha_s=1ms"),
+        "Iteration base time (step.alpha_s=0.001) has no effect under step.kind=roofline; set \
+         step.kind=queue-model to use it."
+    );
+}
+
+#[test]
+fn defaults_and_settings_in_use_give_no_caution() {
+    for link in [
+        "",
+        "rate=7&in=lognormal(512,0.9)&arrivals=gamma(0.5)&profile=step(60,2)&seed=3",
+        "step.mfu=0.4&step.overhead_s=1ms&kv.capacity_tokens=90000",
+        "sched.rules=vllm-0.33&sched.async=on&sched.prefix_caching=on&prefix=300&sched.watermark=1",
+        "sched.rules=vllm-0.33&sched.policy=priority&class.a=share:20,priority:1",
+        "step.kind=queue-model&step.alpha_s=5ms&sched.max_num_seqs=64",
+        "sched.async=off&prefix=0&sched.policy=fcfs",
+    ] {
+        let scenario = Scenario::from_link(link).scenario;
+        assert_eq!(scenario.cautions(), [], "{link}");
+    }
+}
