@@ -16,7 +16,7 @@ pub fn knee_data(
     closed_form: Vec<(f64, f64)>,
 ) -> KneeData {
     KneeData {
-        points: answer.knee.iter().map(point).collect(),
+        points: rising(&answer.knee).map(point).collect(),
         capacity_per_s: answer.capacity_per_s.map(interval),
         planned_rate_per_s: answer.planned.map(|planned| planned.rate_per_s),
         ceiling_per_s: answer.ceiling_per_s.map(|ceiling| ceiling.value),
@@ -37,6 +37,18 @@ pub fn knee_frame(scenario: &Scenario, closed_form: Vec<(f64, f64)>) -> KneeData
         ceiling_per_s: None,
         server: words::ONE_GPU.to_owned(),
     }
+}
+
+/// The points whose users rise with the rate. A full engine gets no more to do from further users,
+/// so that there rates differ by chance alone, and a curve would turn back.
+fn rising(points: &[LoadPoint]) -> impl Iterator<Item = &LoadPoint> {
+    let mut most = 0.0;
+    points.iter().filter(move |point| {
+        let Some(users) = point.users else { return true };
+        let rises = users > most;
+        most = sim_core::float::greater(most, users);
+        rises
+    })
 }
 
 fn point(point: &LoadPoint) -> KneePoint {

@@ -74,6 +74,16 @@ fn a_schedule_and_no_time_to_think_are_told() {
     assert_eq!(said(""), "");
 }
 
+#[test]
+fn curves_over_users_never_turn_back() {
+    let mut answer = of_users(about(450.0, 440.0, 460.0));
+    let at = |rate, users| LoadPoint { users: Some(users), ..point(rate, true, 0.1, 0.01) };
+    answer.knee = vec![at(20.0, 300.0), at(23.8, 500.0), at(23.9, 470.0), at(24.0, 510.0)];
+    let drawn = knee_data(&answer, &with("arrivals=closed(2000,10s)"), Vec::new()).points;
+    let rates: Vec<f64> = drawn.iter().map(|point| point.rate_per_s).collect();
+    assert_eq!(rates, [20.0, 23.8, 24.0]);
+}
+
 fn partly_answered(answered_share: f64) -> PlanAnswer {
     let mut answer = sized(about(22.6, 22.2, 23.2));
     for point in answer.knee.iter_mut().chain(&mut answer.planned) {
