@@ -33,6 +33,7 @@ mod schema;
 mod setting;
 mod writing;
 
+pub use caution::Needy;
 pub use class::{CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST};
 pub use context::BeyondContext;
 pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};

@@ -15,6 +15,9 @@ use crate::{
 /// How many changes are offered at most.
 pub(crate) const MOST_CHANGES: usize = 3;
 
+/// Characters beyond which a headline takes two lines beside a number of three digits.
+const LONG_HEADLINE: usize = 18;
+
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
@@ -176,7 +179,11 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
 fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activity) -> Card {
     let gauge = gauge(fleet.with_headroom, &answered.answer, fleet.carried_per_s);
     Card {
-        size: size_of(&telling.hero),
+        size: match size_of(&telling.hero) {
+            // Beside a wider number there is room for fewer words on one line.
+            Size::Wide if telling.headline.chars().count() > LONG_HEADLINE => Size::Wider,
+            size => size,
+        },
         is_stale: false,
         headline: telling.broken_headline(),
         offers_simulation: false,

@@ -17,11 +17,11 @@ use crate::{
 pub(crate) fn settings_panel(engine_open: bool) -> El {
     el("div").class("controls").child([
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
-        control_set(Group::Traffic).child([
-            control(&settings::RATE),
-            control(&settings::PROMPT),
-            control(&settings::ANSWER),
-        ]),
+        // Users of a closed loop take the place of the rate.
+        control_set(Group::Traffic)
+            .when(is_closed(false), || control(&settings::RATE))
+            .when(is_closed(true), || control(&settings::USERS))
+            .child([control(&settings::PROMPT), control(&settings::ANSWER)]),
         control_set(Group::Target).child([
             control(&settings::TTFT),
             control(&settings::TPOT),
@@ -37,6 +37,12 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             accuracy_group(),
         ]),
     ])
+}
+
+/// Whether the loop is closed, or not, now.
+fn is_closed(wanted: bool) -> impl Fn() -> bool + Clone + 'static {
+    let state = expect_context::<State>();
+    move || state.current.with(|scenario| scenario.closed.is_some() == wanted)
 }
 
 fn control_set(group: Group) -> El {
@@ -90,10 +96,10 @@ fn arrivals_group() -> El {
         begins_open: false,
         furnish: |body| {
             let body = body.child(Choice::of_kinds(&settings::ARRIVALS, Look::Wide).el());
-            let state = expect_context::<State>();
-            let is_closed = move || state.current.with(|scenario| scenario.closed.is_some());
-            let body = of_kind(body, &settings::ARRIVALS, PATTERNS).when(is_closed, pacing_choice);
-            let body = body.child(Choice::of_kinds(&settings::PROFILE, Look::List).el());
+            let body =
+                of_kind(body, &settings::ARRIVALS, PATTERNS).when(is_closed(true), pacing_choice);
+            let profile = Choice::of_kinds(&settings::PROFILE, Look::List).el();
+            let body = body.child(profile.flag_of("hidden", is_closed(true)));
             of_kind(body, &settings::PROFILE, PROFILES)
         },
     }
@@ -102,7 +108,7 @@ fn arrivals_group() -> El {
 
 const PATTERNS: KindDials = &[
     ("bursty", &[&settings::BURSTINESS]),
-    ("closed", &[&settings::USERS, &settings::THINK]),
+    ("closed", &[&settings::THINK]),
     ("onoff", &[&settings::BURST, &settings::LULL, &settings::LULL_SHARE]),
 ];
 
