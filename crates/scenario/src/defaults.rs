@@ -6,6 +6,7 @@
 
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
+use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
 use crate::rules::SchedRules;
 use crate::schema::{Scenario, Sched, Sim, StepOverrides, VllmOptions};
@@ -20,6 +21,7 @@ pub(crate) fn v1() -> Scenario {
         output: LengthSpec::Fixed { tokens: 256 },
         arrivals: ArrivalProcess::Poisson,
         bursts: None,
+        closed: None,
         profile: Profile::Constant,
         shared_prefix_tokens: 0,
         classes: Vec::new(),
@@ -28,6 +30,8 @@ pub(crate) fn v1() -> Scenario {
         sched: Sched { max_num_batched_tokens: 8192, max_num_seqs: 256 },
         rules: SchedRules::Reference,
         vllm: VllmOptions::default(),
+        overload: Overload::V1,
+        clients: Clients::V1,
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
         sim: Sim { requests: 2000, replications: 8, seed: 0 },

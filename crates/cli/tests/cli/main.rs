@@ -8,6 +8,7 @@ mod examples;
 mod files;
 mod know;
 mod links;
+mod reaction;
 mod recordings;
 mod steadiness;
 mod traffic;

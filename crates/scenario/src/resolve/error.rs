@@ -74,6 +74,16 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
+    /// Clients that react, or a line with a policy, under rules that have neither.
+    #[error("{}{}", no_reaction(settings, rules), in_words(remedies))]
+    NoReaction {
+        /// What asks for it, as links write it.
+        settings: String,
+        /// The rules in force, as links write them.
+        rules: String,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
     /// The classes take more than all requests.
     #[error(
         "The shares of the classes ({shares}) add up to {}. Make them {} or less{change}.",
@@ -97,16 +107,34 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
+    /// What is wrong, in words without the remedies.
+    #[must_use]
+    pub fn without_remedies(&self) -> String {
+        match self {
+            Self::NoReaction { settings, rules, .. } => no_reaction(settings, rules),
+            other => other.to_string(),
+        }
+    }
+
     /// Smallest changes that work; empty where none is known.
     #[must_use]
     pub fn remedies(&self) -> &[Remedy] {
         match self {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
-            | Self::TooLong { remedies, .. } => remedies,
+            | Self::TooLong { remedies, .. }
+            | Self::NoReaction { remedies, .. } => remedies,
             _ => &[],
         }
     }
+}
+
+fn no_reaction(settings: &str, rules: &str) -> String {
+    format!(
+        "{settings}: under {rules} every request waits in order of arrival for as long as it \
+         takes. Only sched.rules=reference has queue limits, deadlines and clients that give up, \
+         try again or form a closed loop."
+    )
 }
 
 fn no_room(capacity_tokens: u64, needed_tokens: u64, kv_bytes: Option<f64>) -> String {

@@ -5,6 +5,7 @@ use sim_core::{EngineSpec, Setup, StepTimeSpec, Workload};
 
 use crate::{
     field::{Access, FIELDS},
+    overload,
     rules::SchedRules,
     schema::{Scenario, StepKind},
     writing,
@@ -42,6 +43,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     traffic.push(&mut ledger);
     let resolved = Resolved {
         setup: setup(scenario, &traffic, step_time, kv_capacity_tokens),
+        attendance: scenario.attendance(),
         classes: traffic.names(),
         ledger,
         headroom: scenario.headroom,
@@ -66,6 +68,13 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
+    if !resolved.attendance.is_open() && !overload::have_clients(scenario.rules) {
+        return Err(ResolveError::NoReaction {
+            settings: scenario.reacting_settings().join(", "),
+            rules: scenario.rules.text(),
+            remedies: Vec::new(),
+        });
+    }
     resolved.setup.check()?;
     Ok(resolved)
 }
@@ -86,7 +95,7 @@ fn setup(
             },
             kv_capacity_tokens,
         },
-        rules: scenario.rules.to_rules(&scenario.vllm),
+        rules: scenario.rules.to_rules(&scenario.vllm, scenario.vllm_by_priority()),
         step_time,
         slo: scenario.slo,
         seed: scenario.sim.seed,
@@ -315,8 +324,8 @@ fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
         let Some(value) = scenario.number(field.key).filter(|_| settled) else { continue };
         let is_default = scenario.get(field.key).as_deref() == Some(field.default);
         let is_vllms = VLLM_NUMBERS.contains(&field.key);
-        if is_vllms && is_default {
-            // Nothing is limited, kept free or shared.
+        if is_default && (is_vllms || !overload::is_in_force(scenario, field)) {
+            // Nothing is limited, kept free or shared; or nothing follows from it.
             continue;
         }
         let (kind, source) = if is_default {
