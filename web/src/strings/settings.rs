@@ -26,7 +26,7 @@ pub(crate) const PACING: &str = "Next request";
 pub(crate) const PACING_ANSWER: &str = "After the answer";
 pub(crate) const PACING_SCHEDULE: &str = "By schedule";
 pub(crate) const OVERLOAD: &str = "Overload and retries";
-pub(crate) const OVERLOAD_NOTHING: &str = "Everybody waits";
+pub(crate) const OVERLOAD_NOTHING: &str = "None";
 pub(crate) const NEEDS_REFERENCE: &str =
     "Only the reference rules have these; choose them under Engine.";
 pub(crate) const BURSTINESS: &str = "Burstiness";
