@@ -54,6 +54,12 @@ test("no request leaves this site, and each is for one of its files", async () =
 test("once loaded it works without a network", async () => {
   const { context, page, complaints } = await open(browser);
   await settled(page);
+  // What few need is fetched when the page has nothing else to do.
+  await page.waitForFunction(() =>
+    performance
+      .getEntriesByType("resource")
+      .some(({ name, responseEnd }) => name.endsWith("_late.wasm") && responseEnd > 0),
+  );
   await context.setOffline(true);
   await useIt(page);
   assert.match((await answer(page)).headline, /^H200 .*80 req\/s/);

@@ -274,7 +274,7 @@ impl State {
             self.late.expect();
             return;
         };
-        if asked.question.rules.are_seldom() {
+        if asked.question.wants_late_part() {
             self.late.want();
         }
         // A worker that is being replaced keeps its notice; it finds the question when it is ready.
@@ -292,7 +292,7 @@ impl State {
                 self.with_client(|client| client.take_late_part(module));
             }
             Stage::Failed => {
-                let waits = self.question(false).is_some_and(|q| q.question.rules.are_seldom());
+                let waits = self.question(false).is_some_and(|q| q.question.wants_late_part());
                 if waits {
                     self.activity.set(Activity::NotLoaded);
                 }

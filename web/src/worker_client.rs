@@ -84,7 +84,7 @@ struct Inner {
 impl Inner {
     /// Whether the worker has what this question needs.
     fn can_answer(&self, asked: &Asked) -> bool {
-        !asked.question.rules.are_seldom() || self.is_whole()
+        !asked.question.wants_late_part() || self.is_whole()
     }
 
     /// Whether the worker has the late part, or will have it before whatever is asked now.

@@ -19,8 +19,10 @@ pub struct Estimate {
 /// The engine measured at one request rate. Times in seconds, rates per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
-    /// Offered request rate on one replica.
+    /// Offered request rate on one replica; of a closed loop the rate that it came to.
     pub rate_per_s: f64,
+    /// Users of a closed loop on one replica; `None` for a rate.
+    pub users: Option<f64>,
     /// False at or above the highest rate that the engine can finish, and where more came than left
     /// in most runs: latencies there only tell how long one watched, and are not shown.
     pub stable: bool,
@@ -54,6 +56,9 @@ pub struct LoadPoint {
     pub output_tokens_per_s: Estimate,
     /// Share of requests that met the target, 0 to 1.
     pub slo_share: Estimate,
+    /// Share of requests that got an answer at all, 0 to 1. Latencies are those of answers; a
+    /// percentile that more requests exceed by getting none is not finite.
+    pub answered_share: f64,
     /// Time-average number of running requests.
     pub mean_running: f64,
     /// Share of the KV cache in use at its peak, 0 to 1.
@@ -92,6 +97,26 @@ pub struct FleetSize {
     pub carried_per_s: f64,
 }
 
+impl LoadPoint {
+    /// Whether a percentile of all requests, 0 to 100, is one of an answer: the queue does not grow,
+    /// and enough requests get one.
+    #[must_use]
+    pub fn has_percentile(&self, percent: f64) -> bool {
+        self.stable && self.answered_share * 100.0 >= percent
+    }
+}
+
+/// The same question and answer in users of a closed loop.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UsersAnswer {
+    /// Users over all GPUs.
+    pub asked: f64,
+    /// Mean time that each thinks, seconds.
+    pub think_s: f64,
+    /// Users whom one GPU sustains at the target.
+    pub capacity: Option<Estimate>,
+}
+
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Verdict {
@@ -122,6 +147,13 @@ pub enum Verdict {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
+    /// The rules have no clients that react.
+    NoReaction {
+        /// What asks for them, and what would do, in words.
+        sentence: String,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
     /// Even an idle engine misses the target.
     OutOfReach {
         /// The class of requests that is furthest from its target, where there are classes.
@@ -140,8 +172,12 @@ pub enum Verdict {
 pub struct PlanAnswer {
     /// What came out.
     pub verdict: Verdict,
-    /// Asked request rate, per second; the peak where it changes over time.
+    /// Asked request rate, per second; the peak where it changes over time. Of a closed loop it is
+    /// what the users come to at the planned load.
     pub rate_per_s: f64,
+    /// Question and answer in users, where the loop is closed; the rates are then those that the
+    /// users come to.
+    pub users: Option<UsersAnswer>,
     /// Asked headroom, 0.25 for 25 %.
     pub headroom: f64,
     /// Largest rate per second one GPU sustains at the target.
@@ -172,7 +208,8 @@ impl PlanAnswer {
     #[must_use]
     pub fn is_at_limit(&self) -> bool {
         match (self.capacity_per_s, self.ceiling_per_s) {
-            (Some(capacity), Some(ceiling)) => {
+            // Users who wait for their answers never ask for more than is finished.
+            (Some(capacity), Some(ceiling)) if self.users.is_none() => {
                 let limit_per_s = ceiling.value * (1.0 - self.limit_margin());
                 capacity.value >= limit_per_s * (1.0 - 1e-9)
             }

@@ -73,6 +73,11 @@ impl Ceiling {
         }
     }
 
+    /// Requests of mean length that the engine holds at once.
+    pub(crate) const fn slots(&self) -> u64 {
+        self.turnover
+    }
+
     /// Replication and rate of the runs wanted next, for a round of so many replications; none once
     /// they are all known.
     pub(crate) fn wanted(&self, replications: usize) -> Vec<(usize, f64)> {

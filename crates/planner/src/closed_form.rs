@@ -10,7 +10,7 @@ use sim_core::{
     workload::{RequestClass, RequestLengths},
 };
 
-use crate::fleet::gpus_for;
+use crate::{demand::Demand, fleet::gpus_for};
 
 /// Points of the curve.
 const CURVE_POINTS: u32 = 48;
@@ -23,8 +23,12 @@ pub struct ClosedForm {
     pub capacity_per_s: f64,
     /// About the highest rate one GPU can finish at all.
     pub ceiling_per_s: f64,
-    /// About how many GPUs the asked rate needs with headroom; `None` if no number will do.
+    /// About how many GPUs the asked load needs with headroom; `None` if no number will do.
     pub gpus: Option<u64>,
+    /// The asked rate over all GPUs, at its peak; of a closed loop about what its users come to.
+    pub asked_per_s: f64,
+    /// About how many users of a closed loop one GPU sustains at the target.
+    pub users: Option<f64>,
     /// Time to first token of a lone request.
     pub ttft_floor_s: f64,
     /// Time per output token of a lone request.
@@ -55,14 +59,43 @@ pub fn closed_form(resolved: &Resolved) -> ClosedForm {
         .filter(|(_, ttft_s)| ttft_s.is_finite())
         .collect();
     let fluid = fluid_of(setup);
+    let users = users_at(resolved, &fluid, capacity_per_s);
+    let (gpus, asked_per_s) = match (resolved.attendance.users(), users) {
+        (Some(asked), Some(each)) if each > 0.0 => {
+            let asked = asked as f64;
+            (gpus_for(asked * (1.0 + resolved.headroom), each), asked / each * capacity_per_s)
+        }
+        (Some(_), _) => (None, 0.0),
+        (None, _) => {
+            let asked_per_s = asked_rate(setup);
+            (gpus_for(asked_per_s * (1.0 + resolved.headroom), capacity_per_s), asked_per_s)
+        }
+    };
     ClosedForm {
         capacity_per_s,
         ceiling_per_s,
-        gpus: gpus_for(asked_rate(setup) * (1.0 + resolved.headroom), capacity_per_s),
+        gpus,
+        asked_per_s,
+        users,
         ttft_floor_s: fluid.lone_prefill_s(),
         tpot_floor_s: fluid.lone_decode_s(),
         curve,
     }
+}
+
+/// How many users come to a rate: each sends one request in the time to think and to be answered.
+fn users_at(resolved: &Resolved, fluid: &Fluid, rate_per_s: f64) -> Option<f64> {
+    let Demand::Users { think_s, on_schedule } = Demand::of(&resolved.attendance) else {
+        return None;
+    };
+    if on_schedule {
+        return Some(rate_per_s * think_s);
+    }
+    let (_, output_tokens) = resolved.setup.workload.source.mean_tokens();
+    let answer_s = fluid
+        .at(rate_per_s)
+        .map_or(0.0, |point| point.prefill_s + point.tpot_s * greater(0.0, output_tokens - 1.0));
+    Some(rate_per_s * (think_s + answer_s))
 }
 
 /// The closed form that suits the rules.

@@ -11,6 +11,7 @@ mod answer;
 mod bisection;
 mod ceiling;
 mod closed_form;
+mod demand;
 mod estimate;
 mod fleet;
 mod job;
@@ -23,7 +24,7 @@ mod remedies;
 mod steady;
 mod sweep;
 
-pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
+pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
 pub use plan::Plan;

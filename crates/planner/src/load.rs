@@ -5,7 +5,10 @@ use sim_core::{
     measure::{ClassRun, Verdict},
 };
 
-use crate::answer::{ClassAtLoad, Estimate, LoadPoint};
+use crate::{
+    answer::{ClassAtLoad, Estimate, LoadPoint},
+    demand::Demand,
+};
 
 /// One number per replication.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +67,7 @@ pub(crate) struct Load {
     throughput_per_s: Spread,
     output_tokens_per_s: Spread,
     slo_share: Spread,
+    answered_share: Spread,
     mean_running: Spread,
     compute_bound_share: Spread,
     busy_share: Spread,
@@ -87,6 +91,7 @@ impl Load {
         self.throughput_per_s.0.push(run.throughput_per_s());
         self.output_tokens_per_s.0.push(run.output_tokens_per_s());
         self.slo_share.0.push(run.slo_share());
+        self.answered_share.0.push(run.completed as f64 / run.offered.max(1) as f64);
         self.mean_running.0.push(run.mean_running());
         let times = run.step_times;
         let share = |part_s: f64, whole_s: f64| if whole_s > 0.0 { part_s / whole_s } else { 0.0 };
@@ -149,17 +154,27 @@ impl Load {
         within_one(self.slo_share.estimate())
     }
 
-    /// The measures at `rate_per_s`, against a cache of `kv_capacity_tokens` and the highest rate
-    /// that the engine can finish.
+    /// Requests finished per second.
+    pub(crate) fn throughput_per_s(&self) -> Estimate {
+        self.throughput_per_s.estimate().not_negative()
+    }
+
+    /// The measures at a load, against a cache of `kv_capacity_tokens` and the highest rate that
+    /// the engine can finish.
     pub(crate) fn point(
         &self,
-        rate_per_s: f64,
+        (demand, load): (Demand, f64),
         kv_capacity_tokens: u64,
         ceiling_per_s: f64,
     ) -> LoadPoint {
+        let (rate_per_s, users) = match demand {
+            Demand::Rate => (load, None),
+            Demand::Users { .. } => (self.throughput_per_s().value, Some(demand.simulated(load))),
+        };
         LoadPoint {
             rate_per_s,
-            stable: rate_per_s < ceiling_per_s && !self.is_most(self.overloaded),
+            users,
+            stable: demand.is_stable(load, ceiling_per_s) && !self.is_most(self.overloaded),
             settled: !self.is_most(self.unsettled),
             ttft_p50_s: self.ttft.p50(),
             ttft_p99_s: self.ttft.p99(),
@@ -172,9 +187,10 @@ impl Load {
             e2e_p99_s: self.e2e.p99(),
             queue_wait_mean_s: self.queue_wait_mean_s.estimate().not_negative(),
             goodput_per_s: self.goodput_per_s.estimate().not_negative(),
-            throughput_per_s: self.throughput_per_s.estimate().not_negative(),
+            throughput_per_s: self.throughput_per_s(),
             output_tokens_per_s: self.output_tokens_per_s.estimate().not_negative(),
             slo_share: self.slo_share(),
+            answered_share: self.answered_share.mean(),
             mean_running: self.mean_running.mean(),
             kv_peak_share: self.kv_peak_tokens as f64 / kv_capacity_tokens as f64,
             compute_bound_share: self.compute_bound_share.mean(),

@@ -16,15 +16,17 @@ use std::sync::Arc;
 use scenario::Resolved;
 use sim_core::{
     RequestSource, Run, Setup, Trace,
+    engine::Attendance,
     float::{greater, lesser},
 };
 
 use crate::{
-    answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict},
+    answer::{Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict},
     bisection::Bisection,
     ceiling::Ceiling,
-    closed_form::{asked_rate, ceiling_of},
-    job::{Job, job_at},
+    closed_form::{asked_rate, ceiling_of, kinds_of},
+    demand::{Demand, open_loop},
+    job::Job,
     load::Load,
     out_of_reach,
     remedies::{self, Trial},
@@ -52,7 +54,8 @@ const IDLE_SHARE: f64 = 1e-3;
 struct Asked {
     what: What,
     replication: usize,
-    rate_per_s: f64,
+    /// In the unit of the demand; for the ceiling always a rate per second.
+    load: f64,
 }
 
 /// What a run is for.
@@ -106,12 +109,12 @@ enum Stage {
     Done,
 }
 
-/// Two rates that depend on the capacity found, and the engine there.
+/// Two loads that depend on the capacity found, and the engine there.
 #[derive(Clone, Debug)]
 struct AtAnswer {
-    planned_per_s: Option<f64>,
+    planned_load: Option<f64>,
     planned: Load,
-    capacity_per_s: f64,
+    capacity_load: f64,
     capacity: Load,
 }
 
@@ -119,9 +122,14 @@ struct AtAnswer {
 #[derive(Clone, Debug)]
 pub struct Plan {
     setup: Setup,
+    /// How clients and the line behave.
+    attendance: Attendance,
+    /// The unit of every load here.
+    demand: Demand,
     /// Names of the classes of requests; none without classes.
     classes: Vec<String>,
-    rate_per_s: f64,
+    /// The load asked for, over all GPUs.
+    asked: f64,
     headroom: f64,
     /// Rates between which a replay is searched.
     bracket: Option<(f64, f64)>,
@@ -135,7 +143,7 @@ pub struct Plan {
     settled: usize,
     stage: Stage,
     pending: Vec<Asked>,
-    knee_rates: Vec<f64>,
+    knee_loads: Vec<f64>,
     knee: Vec<Load>,
     idle: Option<Load>,
     /// Changes that may bring a target into reach, and how many of them have been tried.
@@ -160,7 +168,12 @@ impl Plan {
             resolved.headroom,
             resolved.replications.max(1) as usize,
         );
-        Self { classes: resolved.classes.clone(), ..plan }
+        let attendance = resolved.attendance;
+        let (demand, asked) = match attendance.users() {
+            Some(users) => (Demand::of(&attendance), users as f64),
+            None => (Demand::Rate, plan.asked),
+        };
+        Self { attendance, demand, asked, classes: resolved.classes.clone(), ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.
@@ -180,7 +193,9 @@ impl Plan {
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        Self { bracket, ceiling, ..Self::of(setup, rate_per_s, resolved.headroom, 1) }
+        let attendance = open_loop(&resolved.attendance);
+        let plan = Self::of(setup, rate_per_s, resolved.headroom, 1);
+        Self { attendance, bracket, ceiling, ..plan }
     }
 
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
@@ -188,8 +203,10 @@ impl Plan {
         Self {
             setup,
             ceiling,
+            attendance: Attendance::OPEN,
+            demand: Demand::Rate,
             classes: Vec::new(),
-            rate_per_s,
+            asked: rate_per_s,
             headroom,
             bracket: None,
             wanted,
@@ -197,7 +214,7 @@ impl Plan {
             settled: 0,
             stage: Stage::Ceiling,
             pending: Vec::new(),
-            knee_rates: Vec::new(),
+            knee_loads: Vec::new(),
             knee: Vec::new(),
             idle: None,
             trials: Vec::new(),
@@ -226,11 +243,12 @@ impl Plan {
 
     fn job(&self, asked: &Asked) -> Job {
         let setup = match asked.what {
-            What::Ceiling => return self.ceiling.job(asked.rate_per_s, asked.replication),
+            What::Ceiling => return self.ceiling.job(asked.load, asked.replication),
             What::Trial(index) => &self.trials[index].setup,
             _ => &self.setup,
         };
-        job_at(setup, asked.rate_per_s, asked.replication as u32)
+        let base = (setup, &self.attendance);
+        self.demand.job(base, asked.load, asked.replication as u32)
     }
 
     /// Take the runs of the jobs handed out last, in job order.
@@ -276,8 +294,8 @@ impl Plan {
         self.settled..self.replications
     }
 
-    fn ask(&self, what: What, rate_per_s: f64) -> impl Iterator<Item = Asked> + use<> {
-        self.round().map(move |replication| Asked { what, replication, rate_per_s })
+    fn ask(&self, what: What, load: f64) -> impl Iterator<Item = Asked> + use<> {
+        self.round().map(move |replication| Asked { what, replication, load })
     }
 
     /// The runs that the current stage still wants.
@@ -288,21 +306,21 @@ impl Plan {
                 let asked = |(replication, rate_per_s)| Asked {
                     what: What::Ceiling,
                     replication,
-                    rate_per_s,
+                    load: rate_per_s,
                 };
                 wanted.into_iter().map(asked).collect()
             }
             Stage::Knee if self.knee.iter().any(|load| load.replications() == self.settled) => {
-                let rates = self.knee_rates.iter().enumerate();
-                rates.flat_map(|(index, &rate)| self.ask(What::Knee(index), rate)).collect()
+                let loads = self.knee_loads.iter().enumerate();
+                loads.flat_map(|(index, &load)| self.ask(What::Knee(index), load)).collect()
             }
             Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0], ShareEnd::Value) => {
-                let rate_per_s = self.idle_rate();
-                vec![Asked { what: What::Idle, replication: 0, rate_per_s }]
+                let load = self.idle_load();
+                vec![Asked { what: What::Idle, replication: 0, load }]
             }
             Stage::Remedies => {
-                let rate_per_s = self.idle_rate();
-                let asked = |index| Asked { what: What::Trial(index), replication: 0, rate_per_s };
+                let load = self.idle_load();
+                let asked = |index| Asked { what: What::Trial(index), replication: 0, load };
                 (self.tried..self.trials.len()).map(asked).collect()
             }
             Stage::Capacity => self.compose_capacity(),
@@ -311,16 +329,16 @@ impl Plan {
         }
     }
 
-    /// Every replication at the rates that the searches ask about.
+    /// Every replication at the loads that the searches ask about.
     fn compose_capacity(&self) -> Vec<Asked> {
         let mut asked = Vec::new();
         for (index, search) in self.searches.iter().enumerate() {
-            if let Some(rate_per_s) = search.bisection.next_rate() {
+            if let Some(load) = search.bisection.next_rate() {
                 let what = What::Capacity(index);
                 asked.extend((0..self.replications).map(|replication| Asked {
                     what,
                     replication,
-                    rate_per_s,
+                    load,
                 }));
             }
         }
@@ -333,14 +351,10 @@ impl Plan {
         let capacity = self.capacity();
         let everyone = 0..self.replications;
         let mut asked = Vec::new();
-        let planned = self.planned_rate(&capacity).map(|rate| (What::AtPlanned, rate));
-        for (what, rate_per_s) in planned.into_iter().chain([(What::AtCapacity, capacity.value)]) {
-            if rate_per_s > 0.0 {
-                asked.extend(everyone.clone().map(|replication| Asked {
-                    what,
-                    replication,
-                    rate_per_s,
-                }));
+        let planned = self.planned_load(&capacity).map(|load| (What::AtPlanned, load));
+        for (what, load) in planned.into_iter().chain([(What::AtCapacity, capacity.value)]) {
+            if load > 0.0 {
+                asked.extend(everyone.clone().map(|replication| Asked { what, replication, load }));
             }
         }
         asked
@@ -348,7 +362,7 @@ impl Plan {
 
     fn learn(&mut self, asked: &Asked, run: &Run) {
         match asked.what {
-            What::Ceiling => self.ceiling.learn(asked.rate_per_s, run),
+            What::Ceiling => self.ceiling.learn(asked.load, run),
             What::Knee(index) => self.knee[index].add(run),
             What::Idle => {
                 let mut idle = Load::default();
@@ -378,17 +392,17 @@ impl Plan {
 
     fn learn_point(&mut self, asked: &Asked, run: &Run) {
         let at = self.at_answer.get_or_insert_with(|| AtAnswer {
-            planned_per_s: None,
+            planned_load: None,
             planned: Load::default(),
-            capacity_per_s: 0.0,
+            capacity_load: 0.0,
             capacity: Load::default(),
         });
         if asked.what == What::AtPlanned {
-            at.planned_per_s = Some(asked.rate_per_s);
+            at.planned_load = Some(asked.load);
             at.planned.add(run);
             at.planned.add_classes(run);
         } else {
-            at.capacity_per_s = asked.rate_per_s;
+            at.capacity_load = asked.load;
             at.capacity.add(run);
         }
     }
@@ -397,9 +411,11 @@ impl Plan {
     fn next_stage(&mut self) {
         self.stage = match self.stage {
             Stage::Ceiling => {
-                if self.knee_rates.is_empty() {
+                if self.knee_loads.is_empty() {
                     let ceiling = self.ceiling.estimate().value;
-                    self.knee_rates = KNEE_SHARES.iter().map(|share| share * ceiling).collect();
+                    let full = self.demand.full(ceiling, self.ceiling.slots());
+                    let at = |share: &f64| self.demand.simulated(share * full);
+                    self.knee_loads = KNEE_SHARES.iter().map(at).collect();
                     self.knee = vec![Load::default(); KNEE_SHARES.len()];
                 }
                 Stage::Knee
@@ -449,14 +465,14 @@ impl Plan {
         };
         let search = |&end: &ShareEnd| {
             let holds = self.knee.iter().map(|load| self.holds(load, end));
-            let sweep: Vec<(f64, bool)> = self.knee_rates.iter().copied().zip(holds).collect();
+            let sweep: Vec<(f64, bool)> = self.knee_loads.iter().copied().zip(holds).collect();
             let tolerance = if end == ShareEnd::Value { TOLERANCE } else { END_TOLERANCE };
             let bisection = self
                 .bracket
                 .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
                 .unwrap_or_else(|| {
                     // An idle engine was looked at where the lowest rate fails, and passed.
-                    let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_rate() };
+                    let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_load() };
                     Bisection::new(&sweep, (floor, end.of(&limit)), tolerance)
                 });
             Search { end, bisection, shares: Vec::new() }
@@ -468,9 +484,9 @@ impl Plan {
         end.of(&load.slo_share()) >= self.setup.slo.share
     }
 
-    /// A rate at which an engine counts as idle, per second.
-    fn idle_rate(&self) -> f64 {
-        self.knee_rates[0] * IDLE_SHARE
+    /// A load at which an engine counts as idle.
+    fn idle_load(&self) -> f64 {
+        self.demand.least(self.knee_loads[0] * IDLE_SHARE)
     }
 
     /// Whether even an idle engine misses the target.
@@ -478,12 +494,13 @@ impl Plan {
         self.idle.as_ref().is_some_and(|idle| !self.holds(idle, ShareEnd::Value))
     }
 
-    /// The largest rate found at each end, none above what may be called a capacity.
+    /// The largest load found at each end, none above what may be called a capacity.
     fn capacity(&self) -> Estimate {
         let limit = self.limit();
         let found = |end: ShareEnd| {
             let search = self.searches.iter().find(|search| search.end == end);
-            search.map(|search| lesser(search.bisection.found(), end.of(&limit)))
+            let load = search.map(|search| lesser(search.bisection.found(), end.of(&limit)));
+            load.map(|load| if load > 0.0 { self.demand.simulated(load) } else { load })
         };
         let value = found(ShareEnd::Value).unwrap_or(0.0);
         Estimate {
@@ -493,44 +510,61 @@ impl Plan {
         }
     }
 
+    /// The largest load that may be called a capacity.
     fn limit(&self) -> Estimate {
-        self.ceiling.limit(self.setup.workload.requests * self.replications as u64)
+        let limit = self.ceiling.limit(self.setup.workload.requests * self.replications as u64);
+        let ttft_s =
+            kinds_of(&self.setup).iter().fold(0.0, |ttft_s, kind| greater(ttft_s, kind.slo.ttft_s));
+        let most = |rate_per_s| self.demand.most(rate_per_s, self.ceiling.slots(), ttft_s);
+        Estimate { value: most(limit.value), low: most(limit.low), high: most(limit.high) }
     }
 
-    fn planned_rate(&self, capacity: &Estimate) -> Option<f64> {
-        let size = FleetSize::divide(self.rate_per_s, self.headroom, capacity)?;
-        Some(self.rate_per_s / size.with_headroom as f64)
+    fn planned_load(&self, capacity: &Estimate) -> Option<f64> {
+        let size = FleetSize::divide(self.asked, self.headroom, capacity)?;
+        Some(self.asked / size.with_headroom as f64)
     }
 
     fn compose_answer(&self) -> PlanAnswer {
         let kv_capacity_tokens = self.setup.engine.kv_capacity_tokens;
         let ceiling = self.ceiling.estimate();
-        let point = |rate: f64, load: &Load| load.point(rate, kv_capacity_tokens, ceiling.value);
-        let mut knee: Vec<LoadPoint> =
-            self.knee_rates.iter().zip(&self.knee).map(|(&rate, load)| point(rate, load)).collect();
+        let point =
+            |at: f64, load: &Load| load.point((self.demand, at), kv_capacity_tokens, ceiling.value);
+        let mut knee = Vec::new();
+        for (&at, load) in self.knee_loads.iter().zip(&self.knee) {
+            insert_by_rate(&mut knee, point(at, load));
+        }
         let mut planned = None;
         if let Some(at) = &self.at_answer {
-            planned = at.planned_per_s.map(|rate| point(rate, &at.planned));
-            let capacity =
-                (at.capacity_per_s > 0.0).then(|| point(at.capacity_per_s, &at.capacity));
+            planned = at.planned_load.map(|load| point(load, &at.planned));
+            let capacity = (at.capacity_load > 0.0).then(|| point(at.capacity_load, &at.capacity));
             for point in planned.into_iter().chain(capacity) {
                 insert_by_rate(&mut knee, point);
             }
         }
         let capacity = (!self.is_out_of_reach()).then(|| self.capacity());
-        let size = capacity.and_then(|c| FleetSize::divide(self.rate_per_s, self.headroom, &c));
-        let verdict = match size {
-            Some(size) => Verdict::Sized(size),
-            None => {
+        let capacity_per_s = capacity.map(|capacity| self.rate_at_capacity(capacity));
+        let size = capacity.and_then(|c| FleetSize::divide(self.asked, self.headroom, &c));
+        let verdict = match (size, capacity_per_s) {
+            (Some(size), Some(each)) => {
+                let carried_per_s = each.value * size.with_headroom as f64;
+                Verdict::Sized(FleetSize { carried_per_s, ..size })
+            }
+            _ => {
                 let remedies = remedies::that_hold(&self.trials);
                 out_of_reach::verdict(&self.setup, &self.classes, remedies)
             }
         };
         PlanAnswer {
             verdict,
-            rate_per_s: self.rate_per_s,
+            rate_per_s: self.asked_per_s(size.as_ref(), planned.as_ref()),
+            users: match self.demand {
+                Demand::Rate => None,
+                Demand::Users { think_s, .. } => {
+                    Some(UsersAnswer { asked: self.asked, think_s, capacity })
+                }
+            },
             headroom: self.headroom,
-            capacity_per_s: capacity,
+            capacity_per_s,
             ceiling_per_s: Some(ceiling),
             knee,
             planned,
@@ -543,6 +577,24 @@ impl Plan {
             requests: self.setup.workload.requests,
             simulated_requests: self.simulated_requests,
             simulated_steps: self.simulated_steps,
+        }
+    }
+
+    /// The capacity as a rate per second.
+    fn rate_at_capacity(&self, capacity: Estimate) -> Estimate {
+        match &self.at_answer {
+            Some(at) if self.demand != Demand::Rate => at.capacity.throughput_per_s(),
+            _ => capacity,
+        }
+    }
+
+    /// The asked load as a rate per second: of a closed loop what its users come to at the planned
+    /// load, or else what they would if they were served as at the knee's first point.
+    fn asked_per_s(&self, size: Option<&FleetSize>, planned: Option<&LoadPoint>) -> f64 {
+        match (self.demand, size, planned) {
+            (Demand::Rate, ..) => self.asked,
+            (_, Some(size), Some(planned)) => planned.rate_per_s * size.with_headroom as f64,
+            _ => self.asked * self.knee[0].throughput_per_s().value / self.knee_loads[0],
         }
     }
 }

@@ -20,10 +20,14 @@ impl PlanAnswer {
             ResolveError::TooLong { ref sentence, .. } => {
                 Verdict::TooLong { sentence: sentence.clone(), remedies }
             }
+            ResolveError::NoReaction { .. } => {
+                Verdict::NoReaction { sentence: error.without_remedies(), remedies }
+            }
             _ => return None,
         };
         Some(Self {
             verdict,
+            users: None,
             rate_per_s: scenario.peak_rate_per_s(),
             headroom: scenario.headroom,
             capacity_per_s: None,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use scenario::Resolved;
-use sim_core::{RequestSource, Run, Setup, Trace};
+use sim_core::{RequestSource, Run, Setup, Trace, engine::Attendance};
 
 use crate::{
     answer::LoadPoint,
     ceiling::Ceiling,
     closed_form::ceiling_of,
-    job::{Job, job_at},
+    demand::{Demand, open_loop},
+    job::Job,
     load::Load,
     steady::{evenly_spaced, steady},
 };
@@ -19,6 +20,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Sweep {
     setup: Setup,
+    /// How clients and the line behave before an open loop.
+    attendance: Attendance,
     ceiling: Ceiling,
     rates: Vec<f64>,
     replications: usize,
@@ -39,7 +42,9 @@ impl Sweep {
     /// Ask about each of `rates`, requests per second on one GPU, each held throughout its runs.
     #[must_use]
     pub fn new(resolved: &Resolved, rates: Vec<f64>) -> Self {
-        Self::of(steady(&resolved.setup), rates, resolved.replications.max(1) as usize)
+        let replications = resolved.replications.max(1) as usize;
+        let sweep = Self::of(steady(&resolved.setup), rates, replications);
+        Self { attendance: open_loop(&resolved.attendance), ..sweep }
     }
 
     /// Ask under recorded arrivals and lengths; see [`Plan::replaying`](crate::Plan::replaying).
@@ -55,13 +60,15 @@ impl Sweep {
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        Self { ceiling, ..Self::of(setup, rates, 1) }
+        let attendance = open_loop(&resolved.attendance);
+        Self { attendance, ceiling, ..Self::of(setup, rates, 1) }
     }
 
     fn of(setup: Setup, rates: Vec<f64>, replications: usize) -> Self {
         let ceiling = Ceiling::new(&setup, ceiling_of(&setup));
         let loads = vec![Load::default(); rates.len()];
-        Self { setup, ceiling, rates, replications, loads, pending: Vec::new() }
+        let attendance = Attendance::OPEN;
+        Self { setup, attendance, ceiling, rates, replications, loads, pending: Vec::new() }
     }
 
     /// Runs that can be made now, independent of each other; none when the question is answered.
@@ -79,7 +86,8 @@ impl Sweep {
         for (place, &rate_per_s) in self.rates.iter().enumerate() {
             for replication in self.loads[place].replications()..self.replications {
                 self.pending.push(Asked::Point(place));
-                jobs.push(job_at(&self.setup, rate_per_s, replication as u32));
+                let base = (&self.setup, &self.attendance);
+                jobs.push(Demand::Rate.job(base, rate_per_s, replication as u32));
             }
         }
         jobs
@@ -104,7 +112,7 @@ impl Sweep {
         self.rates
             .iter()
             .zip(&self.loads)
-            .map(|(&rate, load)| load.point(rate, kv_capacity_tokens, ceiling))
+            .map(|(&rate, load)| load.point((Demand::Rate, rate), kv_capacity_tokens, ceiling))
             .collect()
     }
 }

@@ -3,6 +3,7 @@
 
 use planner::{Job, Plan, PlanAnswer, Verdict, closed_form, run_inline};
 use scenario::Scenario;
+use sim_core::engine::Attendance;
 
 fn plan(set: &[(&str, &str)]) -> PlanAnswer {
     let mut scenario = Scenario::preset();
@@ -129,7 +130,8 @@ fn every_remedy_that_is_offered_works() {
             Verdict::OutOfReach { remedies, .. } => (remedies, true),
             Verdict::DoesNotFit { remedies, .. }
             | Verdict::NoRoom { remedies, .. }
-            | Verdict::TooLong { remedies, .. } => (remedies, false),
+            | Verdict::TooLong { remedies, .. }
+            | Verdict::NoReaction { remedies, .. } => (remedies, false),
             Verdict::Sized(size) => panic!("{set:?} has an answer: {size:?}"),
         };
         assert!(!remedies.is_empty(), "{set:?} has no way out");
@@ -314,7 +316,8 @@ fn no_overloaded_engine_finishes_more_than_its_ceiling() {
         setup.seed = 77;
         let finished = [1.05, 1.1, 1.5, 4.0].map(|times| {
             setup.workload.source.set_rate(times * ceiling.value);
-            let run = Job { setup: setup.clone() }.run().expect("it runs");
+            let job = Job { setup: setup.clone(), attendance: Attendance::OPEN };
+            let run = job.run().expect("it runs");
             run.settled_throughput_per_s().expect("a long run") / ceiling.value
         });
         for share in finished {

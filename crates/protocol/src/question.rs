@@ -6,6 +6,7 @@ use scenario::{Ledger, Memory, Resolved};
 use serde::{Deserialize, Serialize};
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, Rules, Setup, Slo, StepTimeSpec, Workload,
+    engine::Attendance,
     workload::{Mix, RequestSource},
 };
 
@@ -61,6 +62,8 @@ impl Traffic {
 pub struct Question {
     /// Who sends what, and when.
     pub traffic: Traffic,
+    /// How clients and the line behave.
+    pub attendance: Attendance,
     /// Names of the classes of requests; none without classes.
     pub classes: Vec<String>,
     /// Requests in each run.
@@ -82,12 +85,20 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether its engine is one that the page loads late: few ask for such rules, or for clients that
+    /// react.
+    #[must_use]
+    pub fn wants_late_part(&self) -> bool {
+        self.rules.are_seldom() || !self.attendance.is_open()
+    }
+
     /// The question of a resolved scenario. None for a recording, which no scenario holds.
     #[must_use]
     pub fn of(resolved: &Resolved) -> Option<Self> {
         let Setup { workload, engine, rules, step_time, slo, seed } = &resolved.setup;
         Some(Self {
             traffic: Traffic::of(&workload.source)?,
+            attendance: resolved.attendance,
             classes: resolved.classes.clone(),
             requests: workload.requests,
             engine: *engine,
@@ -112,6 +123,7 @@ impl Question {
                 slo: self.slo,
                 seed: self.seed,
             },
+            attendance: self.attendance,
             classes: self.classes.clone(),
             ledger: Ledger::default(),
             headroom: self.headroom,

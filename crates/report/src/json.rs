@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sim_core::{Distribution, Run, measure::ClassRun};
 
 use crate::{
+    attempts::{self, Attempts},
     requests::outcome,
     steadiness::steadiness_json,
     telling::{Telling, tell},
@@ -28,6 +29,11 @@ pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledge
         "verdict": verdict(&answer.verdict),
         "telling": telling(&tell(answer, scenario)),
         "rate_per_s": answer.rate_per_s,
+        "users": answer.users.map(|users| json!({
+            "asked": users.asked,
+            "think_s": users.think_s,
+            "capacity": users.capacity.map(estimate),
+        })),
         "headroom_share": answer.headroom,
         "capacity_per_s": answer.capacity_per_s.map(estimate),
         "ceiling_per_s": answer.ceiling_per_s.map(estimate),
@@ -56,14 +62,15 @@ pub fn sweep_json(points: &[LoadPoint], scenario: &Scenario) -> String {
 }
 
 /// What happened in one run, or in all `replicas` together, as
-/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and `with_requests` asks,
-/// the run over time where `with_windows` asks. `class_names` in the order of the run's classes.
+/// [`FleetRun`](sim_core::fleet::FleetRun) puts them; every request where the run kept them and
+/// `with_requests` asks, the run over time where `with_windows` asks. `class_names` in the order of the
+/// run's classes; `attempts` where clients or the line react.
 #[must_use]
 pub fn run_json(
     run: &Run,
     replicas: u64,
     scenario: &Scenario,
-    class_names: &[String],
+    (class_names, attempts): (&[String], Option<&Attempts>),
     (with_requests, with_windows): (bool, bool),
 ) -> String {
     let requests = run.requests.as_deref().filter(|_| with_requests).map(|requests| {
@@ -88,7 +95,11 @@ pub fn run_json(
         "offered": run.offered,
         "completed": run.completed,
         "rejected": run.rejected,
+        "dropped": run.dropped,
+        "abandoned": run.abandoned,
+        "throttled": run.throttled,
         "in_flight": run.in_flight,
+        "attempts": attempts.map(attempts::json),
         "slo_met": run.slo_met,
         "slo_share": run.slo_share(),
         "duration_s": run.duration_s(),
@@ -181,6 +192,11 @@ fn verdict(verdict: &Verdict) -> Value {
             "sentence": sentence,
             "remedies": remedies,
         }),
+        Verdict::NoReaction { sentence, remedies } => json!({
+            "kind": "no_reaction",
+            "sentence": sentence,
+            "remedies": remedies,
+        }),
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => json!({
             "kind": "out_of_reach",
             "class": class,
@@ -201,27 +217,31 @@ fn telling(telling: &Telling) -> Value {
     })
 }
 
-/// A load point. Latencies of an unstable one are `null`: they only tell how long one watched.
+/// A load point. Latencies of an unstable one are `null`: they only tell how long one watched. So
+/// are percentiles that more requests exceed by getting no answer.
 fn load_point(point: &LoadPoint) -> Value {
-    let latency = |value: Estimate| point.stable.then(|| estimate(value));
+    let latency =
+        |percent: f64, value: Estimate| point.has_percentile(percent).then(|| estimate(value));
     json!({
         "rate_per_s": point.rate_per_s,
+        "users": point.users,
         "stable": point.stable,
         "settled": point.settled,
-        "ttft_p50_s": latency(point.ttft_p50_s),
-        "ttft_p99_s": latency(point.ttft_p99_s),
-        "tpot_p50_s": latency(point.tpot_p50_s),
-        "tpot_p99_s": latency(point.tpot_p99_s),
-        "itl_p50_s": latency(point.itl_p50_s),
-        "itl_p99_s": latency(point.itl_p99_s),
+        "ttft_p50_s": latency(50.0, point.ttft_p50_s),
+        "ttft_p99_s": latency(99.0, point.ttft_p99_s),
+        "tpot_p50_s": latency(50.0, point.tpot_p50_s),
+        "tpot_p99_s": latency(99.0, point.tpot_p99_s),
+        "itl_p50_s": latency(50.0, point.itl_p50_s),
+        "itl_p99_s": latency(99.0, point.itl_p99_s),
         "itl_max_s": point.stable.then_some(point.itl_max_s),
-        "e2e_p50_s": latency(point.e2e_p50_s),
-        "e2e_p99_s": latency(point.e2e_p99_s),
-        "queue_wait_mean_s": latency(point.queue_wait_mean_s),
+        "e2e_p50_s": latency(50.0, point.e2e_p50_s),
+        "e2e_p99_s": latency(99.0, point.e2e_p99_s),
+        "queue_wait_mean_s": latency(0.0, point.queue_wait_mean_s),
         "goodput_per_s": estimate(point.goodput_per_s),
         "throughput_per_s": estimate(point.throughput_per_s),
         "output_tokens_per_s": estimate(point.output_tokens_per_s),
         "slo_share": estimate(point.slo_share),
+        "answered_share": point.answered_share,
         "mean_running": point.mean_running,
         "kv_peak_share": point.kv_peak_share,
         "compute_bound_share": point.compute_bound_share,

@@ -16,7 +16,7 @@ pub fn knee_data(
     closed_form: Vec<(f64, f64)>,
 ) -> KneeData {
     KneeData {
-        points: answer.knee.iter().map(point).collect(),
+        points: rising(&answer.knee).map(point).collect(),
         capacity_per_s: answer.capacity_per_s.map(interval),
         planned_rate_per_s: answer.planned.map(|planned| planned.rate_per_s),
         ceiling_per_s: answer.ceiling_per_s.map(|ceiling| ceiling.value),
@@ -39,12 +39,29 @@ pub fn knee_frame(scenario: &Scenario, closed_form: Vec<(f64, f64)>) -> KneeData
     }
 }
 
+/// The points whose users rise with the rate. A full engine gets no more to do from further users,
+/// so that there rates differ by chance alone, and a curve would turn back.
+fn rising(points: &[LoadPoint]) -> impl Iterator<Item = &LoadPoint> {
+    let mut most = 0.0;
+    points.iter().filter(move |point| {
+        let Some(users) = point.users else { return true };
+        let rises = users > most;
+        most = sim_core::float::greater(most, users);
+        rises
+    })
+}
+
 fn point(point: &LoadPoint) -> KneePoint {
+    // A percentile without enough answers is no number, which no curve goes through.
+    let percentile = |percent: f64, estimate: Estimate| {
+        let is_known = !point.stable || point.has_percentile(percent);
+        if is_known { interval(estimate) } else { Interval::exact(f64::NAN) }
+    };
     KneePoint {
         rate_per_s: point.rate_per_s,
-        ttft_p50_s: point.ttft_p50_s.value,
-        ttft_p99_s: interval(point.ttft_p99_s),
-        tpot_p99_s: interval(point.tpot_p99_s),
+        ttft_p50_s: percentile(50.0, point.ttft_p50_s).value,
+        ttft_p99_s: percentile(99.0, point.ttft_p99_s),
+        tpot_p99_s: percentile(99.0, point.tpot_p99_s),
         goodput_per_s: interval(point.goodput_per_s),
         stable: point.stable,
     }
@@ -73,16 +90,17 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         .iter()
         .zip(quantity::distinct(&rates))
         .map(|(point, rate)| {
-            let latency = |estimate: &Estimate| {
-                if point.stable { banded(estimate) } else { words::WITHHELD.to_owned() }
+            let latency = |percent: f64, estimate: &Estimate| {
+                let is_known = point.has_percentile(percent);
+                if is_known { banded(estimate) } else { words::WITHHELD.to_owned() }
             };
             vec![
                 marked(point, &rate),
-                latency(&point.ttft_p50_s),
-                latency(&point.ttft_p99_s),
-                latency(&point.tpot_p50_s),
-                latency(&point.tpot_p99_s),
-                latency(&point.itl_p99_s),
+                latency(50.0, &point.ttft_p50_s),
+                latency(99.0, &point.ttft_p99_s),
+                latency(50.0, &point.tpot_p50_s),
+                latency(99.0, &point.tpot_p99_s),
+                latency(99.0, &point.itl_p99_s),
                 whole(point.output_tokens_per_s.value),
                 number(point.goodput_per_s.value),
                 share(point.slo_share.value),
@@ -90,14 +108,13 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         })
         .collect();
     let mut text = table::aligned(&HEADER, &rows);
-    if points.iter().any(|point| point.stable && !point.settled) {
-        text.push_str(words::UNSETTLED_NOTE);
-        text.push('\n');
-    }
-    if points.iter().any(|point| !point.stable) {
-        text.push_str(words::WITHHELD_NOTE);
-        text.push('\n');
-    }
+    let note = |is_due: fn(&LoadPoint) -> bool, words: &str| {
+        if points.iter().any(is_due) { [words, "\n"].concat() } else { String::new() }
+    };
+    text.push_str(&note(|point| point.stable && !point.settled, words::UNSETTLED_NOTE));
+    text.push_str(&note(|point| !point.stable, words::WITHHELD_NOTE));
+    let lacks_answers = |point: &LoadPoint| point.stable && !point.has_percentile(99.0);
+    text.push_str(&note(lacks_answers, words::UNANSWERED_NOTE));
     text
 }
 
@@ -117,24 +134,24 @@ fn banded(estimate: &Estimate) -> String {
     }
 }
 
-/// One column of the CSV file: its name, the estimate it shows, whether it is withheld from
-/// unstable points.
-type Column = (&'static str, fn(&LoadPoint) -> Estimate, bool);
+/// One column of the CSV file: its name, the estimate it shows, and of a latency the share of
+/// requests, per cent, without whose answers it is withheld.
+type Column = (&'static str, fn(&LoadPoint) -> Estimate, Option<f64>);
 
 const COLUMNS: [Column; 13] = [
-    ("ttft_p50_s", |p| p.ttft_p50_s, true),
-    ("ttft_p99_s", |p| p.ttft_p99_s, true),
-    ("tpot_p50_s", |p| p.tpot_p50_s, true),
-    ("tpot_p99_s", |p| p.tpot_p99_s, true),
-    ("itl_p50_s", |p| p.itl_p50_s, true),
-    ("itl_p99_s", |p| p.itl_p99_s, true),
-    ("e2e_p50_s", |p| p.e2e_p50_s, true),
-    ("e2e_p99_s", |p| p.e2e_p99_s, true),
-    ("queue_wait_mean_s", |p| p.queue_wait_mean_s, true),
-    ("goodput_per_s", |p| p.goodput_per_s, false),
-    ("throughput_per_s", |p| p.throughput_per_s, false),
-    ("output_tokens_per_s", |p| p.output_tokens_per_s, false),
-    ("slo_share", |p| p.slo_share, false),
+    ("ttft_p50_s", |p| p.ttft_p50_s, Some(50.0)),
+    ("ttft_p99_s", |p| p.ttft_p99_s, Some(99.0)),
+    ("tpot_p50_s", |p| p.tpot_p50_s, Some(50.0)),
+    ("tpot_p99_s", |p| p.tpot_p99_s, Some(99.0)),
+    ("itl_p50_s", |p| p.itl_p50_s, Some(50.0)),
+    ("itl_p99_s", |p| p.itl_p99_s, Some(99.0)),
+    ("e2e_p50_s", |p| p.e2e_p50_s, Some(50.0)),
+    ("e2e_p99_s", |p| p.e2e_p99_s, Some(99.0)),
+    ("queue_wait_mean_s", |p| p.queue_wait_mean_s, Some(0.0)),
+    ("goodput_per_s", |p| p.goodput_per_s, None),
+    ("throughput_per_s", |p| p.throughput_per_s, None),
+    ("output_tokens_per_s", |p| p.output_tokens_per_s, None),
+    ("slo_share", |p| p.slo_share, None),
 ];
 
 /// The points as CSV: one row per rate, each measure with the ends of its 95 % interval, SI units
@@ -145,21 +162,36 @@ pub fn knee_csv(points: &[LoadPoint]) -> String {
     for (name, ..) in COLUMNS {
         header.extend([name.to_owned(), end_name(name, "low"), end_name(name, "high")]);
     }
-    let plain = ["itl_max_s", "mean_running", "kv_peak_share", "compute_bound_share", "busy_share"];
+    let plain = [
+        "itl_max_s",
+        "mean_running",
+        "kv_peak_share",
+        "compute_bound_share",
+        "busy_share",
+        "answered_share",
+        "users",
+    ];
     header.extend(plain.map(str::to_owned));
     header.push("settled".to_owned());
     let mut text = header.join(",") + "\n";
     for point in points {
         let mut row = vec![point.rate_per_s.to_string(), point.stable.to_string()];
-        for (_, estimate, is_latency) in COLUMNS {
+        for (_, estimate, percent) in COLUMNS {
             let Estimate { value, low, high } = estimate(point);
-            let is_shown = point.stable || !is_latency;
+            let is_shown = percent.is_none_or(|percent| point.has_percentile(percent));
             row.extend([value, low, high].map(|v| if is_shown { cell(v) } else { String::new() }));
         }
         row.push(if point.stable { cell(point.itl_max_s) } else { String::new() });
         row.extend(
-            [point.mean_running, point.kv_peak_share, point.compute_bound_share, point.busy_share]
-                .map(cell),
+            [
+                point.mean_running,
+                point.kv_peak_share,
+                point.compute_bound_share,
+                point.busy_share,
+                point.answered_share,
+                point.users.unwrap_or(f64::NAN),
+            ]
+            .map(cell),
         );
         row.push(point.settled.to_string());
         text.push_str(&row.join(","));

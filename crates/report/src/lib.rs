@@ -12,6 +12,7 @@
 //! in the unit.
 
 mod assumptions;
+mod attempts;
 mod catalogue;
 mod json;
 mod knee;
@@ -30,6 +31,7 @@ mod windows;
 mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
+pub use attempts::Attempts;
 pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_frame, knee_table};

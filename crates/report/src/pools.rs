@@ -53,7 +53,7 @@ pub fn pools_text(
     format!(
         "{}\n\n{}\n{}\n{}\n",
         lines.join("\n"),
-        latencies(run),
+        latencies(run, None),
         comparison(run, together),
         words::FINITE_RUN
     )
@@ -70,7 +70,7 @@ pub fn pools_json(
 ) -> String {
     let run = &pools.total;
     let replicas = (pools.prefill.len() + pools.decode.len()) as u64;
-    let text = run_json(run, replicas, scenario, class_names, (false, with_windows));
+    let text = run_json(run, replicas, scenario, (class_names, None), (false, with_windows));
     let mut value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     let pool = |runs: &[Run]| {
         json!({

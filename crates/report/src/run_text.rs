@@ -4,22 +4,30 @@ use quantity::{count, duration};
 use scenario::Scenario;
 use sim_core::{Distribution, Run};
 
-use crate::{steadiness, table, words};
+use crate::{
+    attempts::{self, Attempts},
+    steadiness, table, words,
+};
 
 /// What happened in a run of a scenario, for a terminal. `class_names` in the order of the run's
-/// classes. A recording has no classes.
+/// classes; `attempts` where clients or the line react. A recording has no classes.
 #[must_use]
 pub fn run_text(
     run: &Run,
     replicas: u64,
     scenario: &Scenario,
-    class_names: &[String],
+    (class_names, attempts): (&[String], Option<&Attempts>),
     is_recording: bool,
 ) -> String {
     let has_classes = !scenario.classes.is_empty() && !is_recording;
     let mut lines = vec![words::run_counts(run.offered, run.completed, run.duration_s())];
-    if run.rejected > 0 {
-        lines.push(words::run_rejected(run.rejected));
+    match attempts {
+        Some(attempts) => {
+            lines.extend(attempts::unanswered(run));
+            lines.extend(attempts::sentences(attempts, scenario));
+        }
+        None if run.rejected > 0 => lines.push(words::run_rejected(run.rejected)),
+        None => {}
     }
     lines.push(words::run_rates(
         run.throughput_per_s(),
@@ -45,7 +53,10 @@ pub fn run_text(
     }
     lines.push(steadiness::verdict(run));
     lines.extend(steadiness::sample_advice(run.completed));
-    let mut parts = vec![lines.join("\n") + "\n", latencies(run)];
+    let from_send = attempts
+        .filter(|_| attempts::has_two_views(scenario))
+        .map(|attempts| (attempts::FROM_SEND, &attempts.ttft_from_send));
+    let mut parts = vec![lines.join("\n") + "\n", latencies(run, from_send)];
     if has_classes {
         parts.push(steadiness::classes(run, class_names));
     }
@@ -54,7 +65,7 @@ pub fn run_text(
 }
 
 /// The latencies of a run, a line each.
-pub(crate) fn latencies(run: &Run) -> String {
+pub(crate) fn latencies(run: &Run, from_send: Option<(&str, &Distribution)>) -> String {
     const HEADER: [&str; 7] = ["", "P50", "P90", "P99", "longest", "mean", "values"];
     let row = |name: &str, values: &Distribution| {
         let percentile = |percent| quantity::duration_or_unknown(values.percentile(percent));
@@ -68,14 +79,14 @@ pub(crate) fn latencies(run: &Run) -> String {
             count(values.count()),
         ]
     };
-    table::aligned(
-        &HEADER,
-        &[
-            row("TTFT", &run.ttft),
-            row("TPOT", &run.tpot),
-            row("ITL", &run.itl),
-            row("end to end", &run.e2e),
-            row("queue wait", &run.queue_wait),
-        ],
-    )
+    let rows = [
+        Some(("TTFT", &run.ttft)),
+        from_send,
+        Some(("TPOT", &run.tpot)),
+        Some(("ITL", &run.itl)),
+        Some(("end to end", &run.e2e)),
+        Some(("queue wait", &run.queue_wait)),
+    ];
+    let rows: Vec<_> = rows.into_iter().flatten().map(|(name, values)| row(name, values)).collect();
+    table::aligned(&HEADER, &rows)
 }

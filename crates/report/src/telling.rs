@@ -71,7 +71,11 @@ impl Telling {
 /// What a number of GPUs counts before there is an answer, with the place where it breaks.
 #[must_use]
 pub fn expected_headline(gpus: u64, scenario: &Scenario) -> String {
-    broken(&words::headline(&names::gpu(&scenario.gpu), gpus, scenario.peak_rate_per_s()))
+    let (asked, unit) = match scenario.closed {
+        Some(closed) => (closed.users as f64, words::USERS),
+        None => (scenario.peak_rate_per_s(), words::RATE),
+    };
+    broken(&words::headline(&names::gpu(&scenario.gpu), gpus, asked, unit))
 }
 
 /// Headlines end in what the GPUs are for.
@@ -110,6 +114,9 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
         Verdict::TooLong { sentence, remedies } => {
             no_answer(words::DOES_NOT_FIT, or_nothing(sentence.clone(), remedies), remedies)
         }
+        Verdict::NoReaction { sentence, remedies } => {
+            no_answer(words::NO_ANSWER, sentence.clone(), remedies)
+        }
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
             let floors_s = (*ttft_floor_s, *tpot_floor_s);
             let sentence = out_of_reach(scenario, class.as_deref(), floors_s);
@@ -143,23 +150,30 @@ fn sized(
     let gpu = names::gpu(&scenario.gpu);
     let FleetSize { with_headroom: gpus, without_headroom, carried_per_s, .. } = *fleet;
     let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
-    let (asked, headroom) = (answer.rate_per_s, answer.headroom);
-    let capacity = answer.capacity_per_s.unwrap_or_else(|| {
+    let headroom = answer.headroom;
+    let (asked, found, unit) = match &answer.users {
+        Some(users) => (users.asked, users.capacity, words::USERS),
+        None => (answer.rate_per_s, answer.capacity_per_s, words::RATE),
+    };
+    let capacity = found.unwrap_or_else(|| {
         let each = carried_per_s / gpus as f64;
         Estimate { value: each, low: each, high: each }
     });
     let is_close = low != high && is_complete;
-    let close_call = is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity));
+    let close_call =
+        is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity, unit));
     let mut sentences = Vec::new();
     sentences.extend(close_call.as_ref().map(|text| format!("{text} {}.", words::RUN_LONGER)));
-    sentences.push(words::sustains(&capacity, gpus, carried_per_s));
+    sentences.push(words::sustains(&capacity, gpus, unit));
     sentences.extend(answer.is_at_limit().then(|| words::at_limit(answer.limit_margin())));
-    sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus));
+    sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus, unit));
+    sentences.extend(traffic::users(answer, scenario));
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
+    sentences.extend(traffic::unanswered(answer));
     sentences.extend(traffic::classes(scenario));
     sentences.extend(traffic::class_figures(answer));
-    sentences.extend(traffic::few_bursts(answer, scenario, capacity.value));
+    sentences.extend(traffic::few_bursts(answer, scenario));
     sentences.extend(traffic::few_requests(answer));
     sentences.extend(unsettled(answer));
     sentences.extend(answer.ceiling_per_s.map(|ceiling| words::ceiling(&ceiling)));
@@ -178,14 +192,15 @@ fn sized(
         },
         hero: if is_close { words::gpus_between(low, high) } else { count(gpus) },
         headline: if is_close {
-            words::headline_close(&gpu, asked)
+            words::headline_close(&gpu, asked, unit)
         } else {
-            words::headline(&gpu, gpus, asked)
+            words::headline(&gpu, gpus, asked, unit)
         },
         line: if is_close {
             words::with_headroom(headroom)
         } else {
-            words::qualifier(headroom, gpus, without_headroom, carried_per_s)
+            let carried = words::carried(&capacity, gpus, unit);
+            words::qualifier(headroom, gpus, without_headroom, &carried)
         },
         line_short: if is_close {
             words::with_headroom(headroom)
@@ -202,12 +217,13 @@ fn sized(
 /// too short for what is read from them; nothing where neither applies.
 #[must_use]
 pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
-    let bursts = |capacity: Estimate| traffic::few_bursts(answer, scenario, capacity.value);
     let all = [
+        traffic::users(answer, scenario),
+        traffic::unanswered(answer),
         traffic::peak(answer, scenario),
         traffic::classes(scenario),
         traffic::class_figures(answer),
-        answer.capacity_per_s.and_then(bursts),
+        traffic::few_bursts(answer, scenario),
         traffic::few_requests(answer),
         unsettled(answer),
     ];
@@ -222,21 +238,24 @@ fn unsettled(answer: &PlanAnswer) -> Option<String> {
 
 fn planned(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     let point = answer.planned?;
-    Some(if point.stable && !scenario.classes.is_empty() {
+    let gets = words::gets(point.rate_per_s, point.users);
+    Some(if point.stable && !point.has_percentile(99.0) {
+        words::planned_unanswered(&gets, point.slo_share.value)
+    } else if point.stable && !scenario.classes.is_empty() {
         words::planned_by_class(
-            point.rate_per_s,
+            &gets,
             point.slo_share.value,
             point.ttft_p99_s.value,
             point.tpot_p99_s.value,
         )
     } else if point.stable {
         words::planned(
-            point.rate_per_s,
+            &gets,
             (point.ttft_p99_s.value, scenario.slo.ttft_s),
             (point.tpot_p99_s.value, scenario.slo.tpot_s),
         )
     } else {
-        words::planned_unstable(point.rate_per_s)
+        words::planned_unstable(&gets)
     })
 }
 

@@ -15,7 +15,8 @@ const ROUNDING: f64 = 1e-9;
 /// That the fleet is sized for the peak of a rate that changes.
 pub(crate) fn peak(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     let factor = scenario.peak_factor();
-    (!scenario.profile.is_constant())
+    scenario
+        .changes_over_time()
         .then(|| words::peak(answer.rate_per_s, scenario.rate_per_s, factor))
 }
 
@@ -24,6 +25,20 @@ pub(crate) fn few_requests(answer: &PlanAnswer) -> Option<String> {
     let requests = answer.requests * u64::from(answer.replications);
     // By nearest rank one in a hundred values lies above P99.
     (requests < P99_NEEDS).then(|| words::few_requests(requests, requests / 100 + 1, P99_NEEDS))
+}
+
+/// What the users of a closed loop come to.
+pub(crate) fn users(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
+    let closed = scenario.closed?;
+    let each_per_s = answer.capacity_per_s?.value;
+    Some(words::users(closed.think_s, closed.on_schedule, each_per_s))
+}
+
+/// That some requests get no answer.
+pub(crate) fn unanswered(answer: &PlanAnswer) -> Option<String> {
+    let planned = answer.planned?;
+    let part = 1.0 - planned.answered_share;
+    (part > ROUNDING && planned.has_percentile(99.0)).then(|| words::unanswered(part))
 }
 
 /// Which target each class is held to.
@@ -59,12 +74,9 @@ pub(crate) fn class_figures(answer: &PlanAnswer) -> Option<String> {
 }
 
 /// That the runs are short beside the bursts.
-pub(crate) fn few_bursts(
-    answer: &PlanAnswer,
-    scenario: &Scenario,
-    capacity_per_s: f64,
-) -> Option<String> {
+pub(crate) fn few_bursts(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
     let bursts = scenario.bursts?;
+    let capacity_per_s = answer.capacity_per_s?.value;
     let cycle_s = bursts.on_s + bursts.off_s;
     let seen = answer.requests as f64 / capacity_per_s / cycle_s;
     let wanted = ENOUGH_BURSTS * cycle_s * capacity_per_s;

@@ -37,16 +37,37 @@ pub(crate) const NO_ALIKE_BATCHES: &str = "There are no intervals: the rate chan
      Compare several seeds.";
 pub(crate) const NO_INTERVALS: &str = "There are no intervals: the run is too short for them.";
 pub(crate) const CORRELATED: &str = "too short for its swings: the interval is wider";
+pub(crate) const UNANSWERED_NOTE: &str = "A percentile is withheld where more requests than it leaves out get no answer: rejected, dropped, given up or held back.";
+
+/// A load is so many requests per second, or so many users of a closed loop.
+pub(crate) const RATE: &str = "req/s";
+pub(crate) const USERS: &str = "users";
+
+/// “22.4 req/s”, “312 users”.
+fn load(value: f64, unit: &str) -> String {
+    in_unit(&number(value), unit)
+}
+
+/// A written load with its unit: “1 user”.
+fn in_unit(text: &str, unit: &str) -> String {
+    with_unit(text, if text == "1" && unit == USERS { "user" } else { unit })
+}
+
+/// “100 req/s”, “1,250 users”: what was asked, users to the last.
+fn asked_load(value: f64, unit: &str) -> String {
+    let text = if unit == USERS { editable(value) } else { number(value) };
+    in_unit(&text, unit)
+}
 
 /// “H100 GPUs for 100 req/s”.
-pub(crate) fn headline(gpu: &str, gpus: u64, asked_per_s: f64) -> String {
+pub(crate) fn headline(gpu: &str, gpus: u64, asked: f64, unit: &str) -> String {
     let noun = if gpus == 1 { "GPU" } else { "GPUs" };
-    format!("{gpu} {noun} for {}", rate(asked_per_s))
+    format!("{gpu} {noun} for {}", asked_load(asked, unit))
 }
 
 /// “H100 for 90 req/s”.
-pub(crate) fn headline_close(gpu: &str, asked_per_s: f64) -> String {
-    format!("{gpu} for {}", rate(asked_per_s))
+pub(crate) fn headline_close(gpu: &str, asked: f64, unit: &str) -> String {
+    format!("{gpu} for {}", asked_load(asked, unit))
 }
 
 /// “5–6”, all digits; “5 or more” where the capacity may be nothing at all.
@@ -58,9 +79,9 @@ pub(crate) fn gpus_between(low: u64, high: u64) -> String {
 }
 
 /// “with 25 % headroom; 5 would do without”.
-pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried_per_s: f64) -> String {
+pub(crate) fn qualifier(headroom: f64, with: u64, without: u64, carried: &str) -> String {
     if headroom <= 0.0 {
-        format!("no headroom: {} is the most they carry", rate(carried_per_s))
+        format!("no headroom: {carried} is the most they carry")
     } else if with == without {
         format!("with {} headroom; no fewer would do", share(headroom))
     } else {
@@ -88,13 +109,18 @@ pub fn with_headroom(headroom: f64) -> String {
 }
 
 /// “One GPU sustains about 22.4 req/s at this target (22.0 to 22.9, 95 %); 6 carry 134 req/s.”
-pub(crate) fn sustains(capacity: &Estimate, gpus: u64, carried_per_s: f64) -> String {
-    let one = format!("One GPU sustains about {} at this target", rate(capacity.value));
+pub(crate) fn sustains(capacity: &Estimate, gpus: u64, unit: &str) -> String {
+    let one = format!("One GPU sustains about {} at this target", load(capacity.value, unit));
     let interval = interval(capacity);
     if gpus == 1 {
         return format!("{one}{interval}.");
     }
-    format!("{one}{interval}; {} carry {}.", count(gpus), rate(carried_per_s))
+    format!("{one}{interval}; {} carry {}.", count(gpus), carried(capacity, gpus, unit))
+}
+
+/// “134 req/s”.
+pub(crate) fn carried(capacity: &Estimate, gpus: u64, unit: &str) -> String {
+    load(capacity.value * gpus as f64, unit)
 }
 
 /// “ (22.0 to 22.9, 95 %)”, or nothing where no interval is known or its ends read the same.
@@ -109,18 +135,19 @@ fn interval(estimate: &Estimate) -> String {
 
 /// “100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.” Who computes it after us finds the same.
 pub(crate) fn arithmetic(
-    asked_per_s: f64,
+    asked: f64,
     headroom: f64,
-    capacity_per_s: f64,
+    capacity: f64,
     gpus: u64,
+    unit: &str,
 ) -> String {
     let factor = 1.0 + headroom;
     let times = times(factor);
-    let (capacity, quotient) = sum_that_holds(asked_per_s * factor, capacity_per_s, gpus);
+    let (capacity, quotient) = sum_that_holds(asked * factor, capacity, gpus);
     format!(
         "{}{times} ÷ {} = {quotient}, so {}.",
-        with_unit(&editable(asked_per_s), "req/s"),
-        with_unit(&capacity, "req/s"),
+        in_unit(&editable(asked), unit),
+        in_unit(&capacity, unit),
         counted(gpus, "GPU", "GPUs")
     )
 }
@@ -132,9 +159,9 @@ fn times(factor: f64) -> String {
 
 /// Capacity and quotient with as few digits, three or more, as make the shown quotient that of the
 /// shown numbers, and the number of GPUs what it rounds up to.
-fn sum_that_holds(wanted_per_s: f64, capacity_per_s: f64, gpus: u64) -> (String, String) {
+fn sum_that_holds(wanted: f64, capacity: f64, gpus: u64) -> (String, String) {
     const DIGITS: std::ops::Range<usize> = 3..12;
-    let quotient = wanted_per_s / capacity_per_s;
+    let quotient = wanted / capacity;
     // No digit before the point is rounded away.
     let mut least = 1;
     let mut power = 10.0;
@@ -149,18 +176,17 @@ fn sum_that_holds(wanted_per_s: f64, capacity_per_s: f64, gpus: u64) -> (String,
     let digits = enough.next().unwrap_or(DIGITS.end);
     let text = number_to(quotient, digits);
     let gives_it = |of_capacity: &usize| {
-        let shown = quantity::rounded_to(capacity_per_s, *of_capacity);
-        number_to(wanted_per_s / shown, digits) == text
+        let shown = quantity::rounded_to(capacity, *of_capacity);
+        number_to(wanted / shown, digits) == text
     };
     let of_capacity = DIGITS.clone().find(gives_it).unwrap_or(DIGITS.end);
-    (number_to(capacity_per_s, of_capacity), text)
+    (number_to(capacity, of_capacity), text)
 }
 
 /// “Each then gets 16.7 req/s: P99 TTFT 181 ms of 1 s, P99 TPOT 15.2 ms of 40 ms.”
-pub(crate) fn planned(rate_per_s: f64, ttft: (f64, f64), tpot: (f64, f64)) -> String {
+pub(crate) fn planned(gets: &str, ttft: (f64, f64), tpot: (f64, f64)) -> String {
     format!(
-        "Each then gets {}: P99 TTFT {} of {}, P99 TPOT {} of {}.",
-        rate(rate_per_s),
+        "Each then gets {gets}: P99 TTFT {} of {}, P99 TPOT {} of {}.",
         duration(ttft.0),
         duration(ttft.1),
         duration(tpot.0),
@@ -170,11 +196,10 @@ pub(crate) fn planned(rate_per_s: f64, ttft: (f64, f64), tpot: (f64, f64)) -> St
 
 /// “Each then gets 16.7 req/s: 99.6 % of requests within the target of their class, P99 TTFT 181 ms
 /// and P99 TPOT 15.2 ms over all classes.”
-pub(crate) fn planned_by_class(rate_per_s: f64, met: f64, ttft_s: f64, tpot_s: f64) -> String {
+pub(crate) fn planned_by_class(gets: &str, met: f64, ttft_s: f64, tpot_s: f64) -> String {
     format!(
-        "Each then gets {}: {} of requests within the target of their class, P99 TTFT {} and P99 \
-         TPOT {} over all classes.",
-        rate(rate_per_s),
+        "Each then gets {gets}: {} of requests within the target of their class, P99 TTFT {} and \
+         P99 TPOT {} over all classes.",
         share(met),
         duration(ttft_s),
         duration(tpot_s)
@@ -252,8 +277,46 @@ fn two_digits_up(value: f64) -> u64 {
 }
 
 /// For a planned load that one GPU cannot finish.
-pub(crate) fn planned_unstable(rate_per_s: f64) -> String {
-    format!("Each would get {}. {WITHHELD_NOTE}", rate(rate_per_s))
+pub(crate) fn planned_unstable(gets: &str) -> String {
+    format!("Each would get {gets}. {WITHHELD_NOTE}")
+}
+
+/// For a planned load at which so many requests get no answer that there is no P99.
+pub(crate) fn planned_unanswered(gets: &str, met: f64) -> String {
+    format!(
+        "Each then gets {gets}: {} of requests within the target. {UNANSWERED_NOTE}",
+        share(met)
+    )
+}
+
+/// “16.7 req/s”, “66 users, who come to 16.1 req/s”.
+pub(crate) fn gets(rate_per_s: f64, users: Option<f64>) -> String {
+    let rate = rate(rate_per_s);
+    match users {
+        Some(users) => format!("{}, who come to {rate}", asked_load(users, USERS)),
+        None => rate,
+    }
+}
+
+/// What the users of a closed loop come to.
+pub(crate) fn users(think_s: f64, on_schedule: bool, each_per_s: f64) -> String {
+    let pace = if on_schedule {
+        format!("Each user means to send a request every {}", duration(think_s))
+    } else if think_s <= 0.0 {
+        "Each user sends the next request at once".to_owned()
+    } else {
+        format!("Each user thinks for {} on average before the next request", duration(think_s))
+    };
+    format!("{pace}; as many as one GPU sustains come to {}.", rate(each_per_s))
+}
+
+/// “At the planned load 0.4 % of requests get no answer; …”
+pub(crate) fn unanswered(part: f64) -> String {
+    format!(
+        "At the planned load {} of requests get no answer: they count as missing the target, and \
+         latencies are those of the others.",
+        share(part)
+    )
 }
 
 /// “One GPU can finish at most 24.2 req/s at all (24.1 to 24.3, 95 %), whatever the target.”
@@ -301,24 +364,25 @@ pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u6
 
 /// The arithmetic of a close call and the first way out; the other one, [`RUN_LONGER`], follows.
 pub(crate) fn close_call(
-    asked_per_s: f64,
+    asked: f64,
     headroom: f64,
     (few, many): (u64, u64),
     capacity: &Estimate,
+    unit: &str,
 ) -> String {
     let factor = 1.0 + headroom;
-    let each_per_s = asked_per_s * factor / few as f64;
+    let needed = asked * factor / few as f64;
     // What is needed lies within the interval, and is to be seen to.
     let [low, each, high] = [0, 1, 2].map(|index| {
-        let shown = quantity::distinct(&[capacity.low, each_per_s, capacity.high]);
+        let shown = quantity::distinct(&[capacity.low, needed, capacity.high]);
         shown.into_iter().nth(index).unwrap_or_default()
     });
     let held = if low == high { low } else { format!("{low} to {high}") };
     let need = format!(
         "{}{} needs {} from each of {}. One GPU holds {held}.",
-        editable(asked_per_s),
+        editable(asked),
         times(factor),
-        with_unit(&each, "req/s"),
+        in_unit(&each, unit),
         counted(few, "GPU", "GPUs"),
     );
     if many == u64::MAX {

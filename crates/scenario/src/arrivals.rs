@@ -6,33 +6,71 @@ use sim_core::{ArrivalProcess, workload::OnOff};
 use crate::{
     field::Field,
     notice::quoted,
+    overload::ClosedLoop,
     pieces::call,
     range::{self, Taken},
+    schema::Scenario,
     writing,
 };
 
 /// Shortest and longest mean length of a burst or a lull, seconds.
 const LENGTHS_S: (f64, f64) = (0.1, 86_400.0);
 
-/// How gaps are distributed, and the bursts over them, if any.
-pub(crate) type Pattern = (ArrivalProcess, Option<OnOff>);
+/// Fewest and most users of a closed loop.
+const USERS: (f64, f64) = (1.0, 1_000_000.0);
+
+/// Shortest and longest mean time that a user thinks, seconds.
+const THINK_S: (f64, f64) = (0.0, 86_400.0);
+
+/// Who sends when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pattern {
+    /// How gaps are distributed.
+    process: ArrivalProcess,
+    /// Bursts over them, if any.
+    bursts: Option<OnOff>,
+    /// Users in their place, if any.
+    closed: Option<ClosedLoop>,
+}
+
+impl Pattern {
+    pub(crate) const fn of(scenario: &Scenario) -> Self {
+        let Scenario { arrivals: process, bursts, closed, .. } = *scenario;
+        Self { process, bursts, closed }
+    }
+
+    pub(crate) const fn put(self, scenario: &mut Scenario) {
+        scenario.arrivals = self.process;
+        scenario.bursts = self.bursts;
+        scenario.closed = self.closed;
+    }
+
+    const fn open(process: ArrivalProcess, bursts: Option<OnOff>) -> Self {
+        Self { process, bursts, closed: None }
+    }
+}
 
 /// Write a pattern: `poisson`, `gamma(0.5)`, `even`, `onoff(20s,60s,0.1)`, or
-/// `onoff(20s,60s,0.1,gamma(0.5))` for bursts of another process than Poisson's.
-pub(crate) fn write((process, bursts): Pattern) -> String {
-    let plain = match process {
+/// `onoff(20s,60s,0.1,gamma(0.5))` for bursts of another process than Poisson's;
+/// `closed(200,10s)` for users, `closed(200,10s,scheduled)` for users with a schedule.
+pub(crate) fn write(pattern: &Pattern) -> String {
+    if let Some(ClosedLoop { users, think_s, on_schedule }) = pattern.closed {
+        let schedule = if on_schedule { ",scheduled" } else { "" };
+        return format!("closed({users},{}{schedule})", writing::seconds(think_s));
+    }
+    let plain = match pattern.process {
         ArrivalProcess::Poisson => "poisson".to_owned(),
         ArrivalProcess::Gamma { shape } => format!("gamma({})", writing::decimal(shape, 0)),
         ArrivalProcess::Even => "even".to_owned(),
     };
-    let Some(OnOff { on_s, off_s, lull_share }) = bursts else { return plain };
+    let Some(OnOff { on_s, off_s, lull_share }) = pattern.bursts else { return plain };
     let head = format!(
         "onoff({},{},{}",
         writing::seconds(on_s),
         writing::seconds(off_s),
         writing::decimal(lull_share, 0)
     );
-    match process {
+    match pattern.process {
         ArrivalProcess::Poisson => format!("{head})"),
         _ => format!("{head},{plain})"),
     }
@@ -46,9 +84,10 @@ pub(crate) fn write((process, bursts): Pattern) -> String {
 pub(crate) fn read(field: &Field, text: &str) -> Result<Taken<Pattern>, String> {
     match call(text) {
         Some((name, parts)) if name == "onoff" => read_bursts(field, text, &parts),
+        Some((name, parts)) if name == "closed" => read_closed(text, &parts),
         _ => {
             let (process, said) = read_process(field, text)?;
-            Ok(((process, None), said))
+            Ok((Pattern::open(process, None), said))
         }
     }
 }
@@ -100,5 +139,35 @@ fn read_bursts(field: &Field, text: &str, parts: &[&str]) -> Result<Taken<Patter
             process
         }
     };
-    Ok(((process, Some(OnOff { on_s, off_s, lull_share })), said))
+    Ok((Pattern::open(process, Some(OnOff { on_s, off_s, lull_share })), said))
+}
+
+fn read_closed(text: &str, parts: &[&str]) -> Result<Taken<Pattern>, String> {
+    let (users, think, on_schedule) = match *parts {
+        [users, think] => (users, think, false),
+        [users, think, word] if word.trim().eq_ignore_ascii_case("scheduled") => {
+            (users, think, true)
+        }
+        _ => {
+            let needs = "needs the number of users and the mean time that each thinks, and may have \
+                         the word scheduled";
+            return Err(format!("{} {needs}", quoted(text)));
+        }
+    };
+    let (number, mut said) = range::measured(users, Unit::Count, "the number of users", USERS)?;
+    let whole = libm::round(number);
+    if whole != number {
+        said.push(format!(
+            "The number of users is a whole number. Using {}.",
+            quantity::editable(whole)
+        ));
+    }
+    let (think_s, more) = range::seconds(think, "the time that a user thinks", THINK_S)?;
+    said.extend(more);
+    if on_schedule && think_s <= 0.0 {
+        let needs = "has a schedule without time between its requests: give more than 0 s";
+        return Err(format!("{} {needs}", quoted(text)));
+    }
+    let closed = Some(ClosedLoop { users: whole as u64, think_s, on_schedule });
+    Ok((Pattern { closed, ..Pattern::open(ArrivalProcess::Poisson, None) }, said))
 }

@@ -8,19 +8,13 @@ use crate::{
     context::BeyondContext,
     field::field,
     notice::{Notice, NoticeKind},
+    overload::{LinePolicy, Need, OVERLOAD_NEEDS},
     resolve,
     schema::{Scenario, StepKind},
 };
 
-/// What has to be set so that another setting counts.
-struct Need {
-    /// Key of the setting that decides.
-    key: &'static str,
-    /// A value of it that lets the other one count.
-    value: &'static str,
-    /// Whether it does.
-    is_met: fn(&Scenario) -> bool,
-}
+/// Settings and what they need, all of it, so that they count.
+pub type Needy = (&'static [&'static str], &'static [Need]);
 
 const VLLM: Need =
     Need { key: "sched.rules", value: "vllm-0.33", is_met: |scenario| scenario.rules.are_vllms() };
@@ -29,8 +23,21 @@ const PREFIX_CACHE: Need = Need {
     value: "on",
     is_met: |scenario| scenario.vllm.prefix_caching,
 };
-const PRIORITIES: Need =
-    Need { key: "sched.policy", value: "priority", is_met: |scenario| scenario.vllm.by_priority };
+/// Under the reference rules the line may go by priority, too; vLLM’s own setting is named first.
+const PRIORITY_RULES: Need = Need {
+    key: "sched.rules",
+    value: "vllm-0.33",
+    is_met: |scenario| scenario.rules.are_vllms() || by_priority(scenario),
+};
+const PRIORITIES: Need = Need {
+    key: "sched.policy",
+    value: "priority",
+    is_met: |scenario| scenario.vllm.by_priority || by_priority(scenario),
+};
+
+fn by_priority(scenario: &Scenario) -> bool {
+    scenario.overload.policy == LinePolicy::Priority
+}
 const STEP_BY_STEP: Need = Need {
     key: "sched.rules",
     value: "reference",
@@ -64,7 +71,7 @@ const QUEUE_MODEL: Need = Need {
 };
 
 /// Which settings need what. A part of a class goes by its own name, as a setting of all does.
-static NEEDS: &[(&[&str], &[Need])] = &[
+static NEEDS: &[Needy] = &[
     (
         &[
             "model",
@@ -98,7 +105,7 @@ static NEEDS: &[(&[&str], &[Need])] = &[
     (&["disagg.prefill"], &[DECODE]),
     (&["disagg.decode"], &[PREFILL]),
     (&["disagg.link_gbps", "disagg.latency"], &[PREFILL, DECODE]),
-    (&["priority"], &[VLLM, PRIORITIES]),
+    (&["priority"], &[PRIORITY_RULES, PRIORITIES]),
 ];
 
 /// Parts of a class that need something.
@@ -131,9 +138,11 @@ impl Scenario {
     // Plain loops: this travels to every visitor.
     fn without_effect(&self) -> Vec<Notice> {
         let mut idle = Vec::new();
-        for (keys, needs) in NEEDS {
-            for key in *keys {
-                self.push_idle(&mut idle, needs, key);
+        for table in [NEEDS, OVERLOAD_NEEDS] {
+            for (keys, needs) in table {
+                for key in *keys {
+                    self.push_idle(&mut idle, needs, key);
+                }
             }
         }
         idle

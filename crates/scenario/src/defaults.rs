@@ -6,6 +6,7 @@
 
 use sim_core::{ArrivalProcess, LengthSpec, Slo};
 
+use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
 use crate::rules::SchedRules;
 use crate::schema::{Disagg, Scenario, Sched, Sim, Spec, StepOverrides, VllmOptions};
@@ -20,6 +21,7 @@ pub(crate) fn v1() -> Scenario {
         output: LengthSpec::Fixed { tokens: 256 },
         arrivals: ArrivalProcess::Poisson,
         bursts: None,
+        closed: None,
         profile: Profile::Constant,
         shared_prefix_tokens: 0,
         classes: Vec::new(),
@@ -30,6 +32,8 @@ pub(crate) fn v1() -> Scenario {
         vllm: VllmOptions::default(),
         spec: Spec { tokens: 0, acceptance: 0.7, draft_cost: 0.05 },
         disagg: Disagg { prefill: 0, decode: 0, link_gbps: 400.0, latency_s: 1e-3 },
+        overload: Overload::V1,
+        clients: Clients::V1,
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
         sim: Sim { requests: 2000, replications: 8, seed: 0 },

@@ -52,14 +52,14 @@ impl SchedRules {
     }
 
     /// What the simulator calls them.
-    pub(crate) fn to_rules(self, options: &VllmOptions) -> Rules {
+    pub(crate) fn to_rules(self, options: &VllmOptions, by_priority: bool) -> Rules {
         let whole = |max_delay_s| Rules::WholeBatches { max_delay_s, noise: ServiceNoise::None };
         match self {
             Self::Reference => Rules::Reference,
             Self::Vllm { old } => Rules::VllmV1(VllmRules {
                 version: if old { Version::V0_11 } else { Version::V0_33 },
                 asynchronous: options.asynchronous,
-                policy: if options.by_priority { Policy::Priority } else { Policy::Fcfs },
+                policy: if by_priority { Policy::Priority } else { Policy::Fcfs },
                 prefix_caching: options.prefix_caching,
                 long_prefill_token_threshold: options.long_prefill_token_threshold,
                 watermark: options.watermark,

@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{ArrivalProcess, LengthSpec, Slo, workload::OnOff};
 
-use crate::{class::ClassSpec, profile::Profile, rules::SchedRules};
+use crate::{
+    class::ClassSpec,
+    overload::{Clients, ClosedLoop, Overload},
+    profile::Profile,
+    rules::SchedRules,
+};
 
 /// A scenario: which model on which GPU, for what traffic, at what target.
 ///
@@ -26,6 +31,8 @@ pub struct Scenario {
     pub arrivals: ArrivalProcess,
     /// Bursts and lulls over them, if any.
     pub bursts: Option<OnOff>,
+    /// Users in place of a rate, if any; then nothing is left of the pattern.
+    pub closed: Option<ClosedLoop>,
     /// How the rate changes over time.
     pub profile: Profile,
     /// Tokens with which all prompts begin alike.
@@ -46,6 +53,10 @@ pub struct Scenario {
     pub spec: Spec,
     /// Replicas that only prefill, and replicas that only decode.
     pub disagg: Disagg,
+    /// What the line does when more comes than can be served.
+    pub overload: Overload,
+    /// How long clients wait, and whether they try again.
+    pub clients: Clients,
     /// Constants of the step time that replace the catalogue's.
     pub step: StepOverrides,
     /// KV cache size in tokens; computed from the GPU's memory if absent.

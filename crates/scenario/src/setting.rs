@@ -4,7 +4,7 @@ use quantity::Unit;
 use sim_core::LengthSpec;
 
 use crate::{
-    arrivals,
+    arrivals::{self, Pattern},
     class::CLASS_PREFIX,
     field::{Access, FIELDS, Field, field},
     lengths,
@@ -108,7 +108,7 @@ impl Scenario {
         match &field.access {
             Access::Model => Some(self.model.clone()),
             Access::Gpu => Some(self.gpu.clone()),
-            Access::Arrivals => Some(arrivals::write((self.arrivals, self.bursts))),
+            Access::Arrivals => Some(arrivals::write(&Pattern::of(self))),
             Access::Profile => Some(self.profile.text()),
             Access::Rules => Some(self.rules.text()),
             Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
@@ -136,9 +136,7 @@ impl Scenario {
             Access::OptionalReal { put, .. } if auto => put(self, None),
             Access::OptionalWhole { put, .. } if auto => put(self, None),
             Access::Arrivals => {
-                return Ok(self.taken(arrivals::read(field, text)?, |s, (process, bursts)| {
-                    (s.arrivals, s.bursts) = (process, bursts);
-                }));
+                return Ok(self.taken(arrivals::read(field, text)?, |s, pattern| pattern.put(s)));
             }
             Access::Profile => {
                 return Ok(self.taken(profile::read(text)?, |s, v| s.profile = v));

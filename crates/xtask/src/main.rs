@@ -19,6 +19,8 @@ mod module;
 mod order;
 mod parity;
 mod process;
+mod reencoded;
+mod rename;
 mod serve;
 mod setup;
 mod short_names;

@@ -5,7 +5,8 @@
 //! module after what it made; what we make of that has to have a name of its own.
 
 use crate::hash::{integrity, sha256_hex};
-use crate::late;
+use crate::late::{is_used, split};
+use crate::rename::shorten;
 use crate::shrink::{minify, shrink};
 use crate::workspace::{Workspace, entries, read, rename, write};
 use anyhow::{Context, Result, bail};
@@ -29,21 +30,25 @@ pub(crate) fn finish(workspace: &Workspace, site: &Path, page: &str) -> Result<S
     let wasm = site.join(format!("{old}{WASM_ENDING}"));
     let late = site.join(format!("{old}{LATE_ENDING}"));
     let script = site.join(format!("{old}{SCRIPT_ENDING}"));
+    let (module, shortened) = shorten(&read_bytes(&wasm)?, &read(&script)?, |name| !is_used(name))?;
     let page = vouched(page, &wasm, || {
-        cut(workspace, &wasm, &late)?;
+        cut(workspace, &module, [&wasm, &late])?;
         shrink(workspace, &late)?;
         shrink(workspace, &wasm)
     })?;
-    let page = vouched(&page, &script, || minify(workspace, &script))?;
+    let page = vouched(&page, &script, || {
+        write(&script, shortened)?;
+        minify(workspace, &script)
+    })?;
     rename_module(site, &old, &page)
 }
 
-/// Leaves the first part of a module in its place and puts the late one beside it.
-fn cut(workspace: &Workspace, wasm: &Path, late: &Path) -> Result<()> {
+/// Writes the two parts of a module to these files.
+fn cut(workspace: &Workspace, module: &[u8], [first, late]: [&Path; 2]) -> Result<()> {
     let linked = LINKED.iter().fold(workspace.target().to_path_buf(), |path, part| path.join(part));
-    let halves = late::split(&read_bytes(&linked)?, &read_bytes(wasm)?)
-        .with_context(|| format!("{} could not be cut in two", wasm.display()))?;
-    write(wasm, halves.first)?;
+    let halves = split(&read_bytes(&linked)?, module)
+        .with_context(|| format!("{} could not be cut in two", first.display()))?;
+    write(first, halves.first)?;
     write(late, halves.late)
 }
 

@@ -1,8 +1,9 @@
 //! The page's module and its script made smaller: what nobody calls taken out, what is left put in
-//! an order that compresses well, and long names made short.
+//! an order that compresses well, and the script's own names made short.
 
 use crate::order::alike_together;
 use crate::process::run as run_process;
+use crate::reencoded::reencoded;
 use crate::setup;
 use crate::workspace::{Workspace, write};
 use anyhow::{Context, Result};
@@ -10,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use wasm_encoder::reencode::{self, Reencode};
-use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasm_encoder::{CodeSection, FunctionSection};
 use wasmparser::{CodeSectionReader, FunctionSectionReader, Parser, Payload, TypeRef};
 
 /// What every browser understands that has module workers, and the compiler makes use of.
@@ -130,14 +131,4 @@ fn imported_functions(module: &[u8]) -> Result<u32> {
         }
     }
     Ok(count)
-}
-
-fn reencoded(
-    how: &mut impl Reencode<Error = std::convert::Infallible>,
-    module: &[u8],
-) -> Result<Vec<u8>> {
-    let mut written = Module::new();
-    how.parse_core_module(&mut written, Parser::new(0), module)
-        .map_err(|error| anyhow::anyhow!("the module could not be written anew: {error}"))?;
-    Ok(written.finish())
 }

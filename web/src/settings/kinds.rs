@@ -82,8 +82,13 @@ pub(crate) static ARRIVALS: Kinds = Kinds {
         kind("bursty", strings::PATTERN_BURSTY, |_| "gamma(0.5)".to_owned()),
         kind("even", strings::PATTERN_EVEN, |_| "even".to_owned()),
         kind("onoff", strings::PATTERN_ON_OFF, |_| "onoff(20s,60s,0.1)".to_owned()),
+        // As many as would come to the rate if their answers took no time.
+        kind("closed", strings::PATTERN_CLOSED, |s| {
+            format!("closed({},10s)", number(s, "rate").round() * 10.0)
+        }),
     ],
     current: |scenario| match (scenario.bursts, scenario.arrivals) {
+        _ if scenario.closed.is_some() => "closed",
         (Some(_), _) => "onoff",
         (None, ArrivalProcess::Poisson) => "poisson",
         (None, ArrivalProcess::Gamma { .. }) => "bursty",

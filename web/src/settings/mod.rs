@@ -21,7 +21,7 @@ pub(crate) use classes::{
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
 pub(crate) use piece::{
     BURST, BURSTINESS, DELAY, HOURS, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS, PROFILE_AT,
-    PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, TROUGH,
+    PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, THINK, TROUGH, USERS, closed,
 };
 
 /// Which part of a field a control moves.
@@ -91,6 +91,27 @@ pub(crate) static PREFIX: Dial = dial("prefix", "prefix", "tokens");
 pub(crate) static LONG_PREFILL: Dial =
     dial("long-prefill", "sched.long_prefill_token_threshold", "tokens");
 pub(crate) static WATERMARK: Dial = dial("watermark", "sched.watermark", "percent");
+pub(crate) static QUEUE_LIMIT: Dial = dial("queue-limit", "overload.queue_limit", "requests");
+pub(crate) static DEADLINE: Dial = dial("deadline", "overload.deadline", "seconds");
+pub(crate) static PATIENCE: Dial = dial("patience", "clients.patience", "seconds");
+pub(crate) static RETRIES: Dial = dial("retries", "clients.retries", "");
+/// Dials of overload and clients that are there once something follows from them, by the setting
+/// that they come after.
+pub(crate) static LINE_DETAILS: [Dial; 3] = [
+    dial("codel-target", "overload.codel_target", "seconds"),
+    dial("codel-interval", "overload.codel_interval", "seconds"),
+    dial("rejection-cost", "overload.rejection_cost", "seconds"),
+];
+pub(crate) static RETRY_DETAILS: [Dial; 4] = [
+    dial("backoff", "clients.backoff", "seconds"),
+    dial("backoff-cap", "clients.backoff_cap", "seconds"),
+    dial("retry-budget", "clients.retry_budget", "percent"),
+    dial("retry-after", "overload.retry_after", "seconds"),
+];
+pub(crate) static THROTTLE_DETAILS: [Dial; 2] = [
+    dial("throttle-k", "clients.throttle_k", ""),
+    dial("throttle-window", "clients.throttle_window", "seconds"),
+];
 pub(crate) static EFFICIENCY: Dial = dial("mfu", "step.mfu", "");
 pub(crate) static OVERHEAD: Dial = dial("overhead", "step.overhead_s", "seconds");
 pub(crate) static REQUESTS: Dial = dial("requests", "sim.requests", "requests");
@@ -327,7 +348,7 @@ fn stepped(slider: &Slider, value: f64, step: Step, direction: Direction) -> f64
 mod tests {
     use super::*;
 
-    const PLAIN: [&Dial; 14] = [
+    const PLAIN: [&Dial; 27] = [
         &RATE,
         &PROMPT,
         &ANSWER,
@@ -342,10 +363,24 @@ mod tests {
         &REQUESTS,
         &RUNS,
         &SEED,
+        &QUEUE_LIMIT,
+        &DEADLINE,
+        &PATIENCE,
+        &RETRIES,
+        &LINE_DETAILS[0],
+        &LINE_DETAILS[1],
+        &LINE_DETAILS[2],
+        &RETRY_DETAILS[0],
+        &RETRY_DETAILS[1],
+        &RETRY_DETAILS[2],
+        &RETRY_DETAILS[3],
+        &THROTTLE_DETAILS[0],
+        &THROTTLE_DETAILS[1],
     ];
 
     /// A kind of a setting, and the dials that it has.
-    const WITHIN: [(&Kinds, &str, &[&Dial]); 14] = [
+    const WITHIN: [(&Kinds, &str, &[&Dial]); 15] = [
+        (&ARRIVALS, "closed", &[&USERS, &THINK]),
         (&ARRIVALS, "bursty", &[&BURSTINESS]),
         (&ARRIVALS, "onoff", &[&BURST, &LULL, &LULL_SHARE]),
         (&PROFILE, "step", &[&PROFILE_AT, &PROFILE_FACTOR]),

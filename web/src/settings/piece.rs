@@ -1,7 +1,7 @@
 //! Numbers within a setting: of a pattern of arrivals, a rate profile, a length, a scheduling rule.
 
 use quantity::Unit;
-use scenario::{Profile, Scale, SchedRules, Slider, Snap, StepSizes};
+use scenario::{ClosedLoop, Profile, Scale, SchedRules, Slider, Snap, StepSizes};
 use scenario::{Scenario, field};
 use sim_core::{ArrivalProcess, LengthSpec, workload::OnOff};
 
@@ -151,6 +151,50 @@ fn bursts(scenario: &Scenario, change: impl Fn(&mut OnOff)) -> String {
     let (share, unit) =
         if lull_share > 1.0 { (percent(lull_share), "%") } else { (lull_share, "") };
     format!("onoff({on_s}s,{off_s}s,{share}{unit}{process})")
+}
+
+/// Users of a closed loop.
+pub(crate) static USERS: Dial = Dial {
+    id: "users",
+    key: "arrivals",
+    label: strings::USERS,
+    spoken_unit: "users",
+    part: Part::Piece(Piece {
+        help: strings::USERS_HELP,
+        quantity: Unit::Count,
+        slider: log(1.0, 100_000.0, NUMBER_SNAPS),
+        ..piece(
+            1_000.0,
+            |s| Some(s.closed?.users as f64),
+            |s, users| closed(s, |closed| closed.users = users.round() as u64),
+        )
+    }),
+};
+
+/// Time that each of them thinks.
+pub(crate) static THINK: Dial = Dial {
+    id: "think",
+    key: "arrivals",
+    label: strings::THINK,
+    spoken_unit: "seconds",
+    part: Part::Piece(Piece {
+        slider: log(0.1, 600.0, TIME_SNAPS),
+        ..seconds(
+            strings::THINK_HELP,
+            10.0,
+            |s| Some(s.closed?.think_s),
+            |s, think_s| closed(s, |closed| closed.think_s = think_s),
+        )
+    }),
+};
+
+/// Users with something changed.
+pub(crate) fn closed(scenario: &Scenario, change: impl Fn(&mut ClosedLoop)) -> String {
+    let usual = ClosedLoop { users: 1_000, think_s: 10.0, on_schedule: false };
+    let mut closed = scenario.closed.unwrap_or(usual);
+    change(&mut closed);
+    let ClosedLoop { users, think_s, on_schedule } = closed;
+    format!("closed({users},{think_s}s{})", if on_schedule { ",scheduled" } else { "" })
 }
 
 // ---- rate over time -----------------------------------------------------------------------------

@@ -125,7 +125,11 @@ pub(crate) const TTFT_P50: &str = "TTFT P50";
 pub(crate) const TPOT_P99: &str = "TPOT P99";
 pub(crate) const GOODPUT: &str = "Goodput";
 pub(crate) const CURSOR: &str = "Request rate on the chart";
-pub(crate) const WITHHELD_CELL: &str = "withheld: unstable";
+/// Why a latency of the table is withheld, of a load that is stable or not.
+pub(crate) const fn withheld(is_stable: bool) -> &'static str {
+    if is_stable { "withheld: too few answers" } else { "withheld: unstable" }
+}
+
 pub(crate) const KNEE_COLUMNS: [&str; 8] = [
     "Requests per second",
     "TTFT P50",

@@ -15,6 +15,20 @@ pub(crate) const PATTERN_POISSON: &str = "Poisson";
 pub(crate) const PATTERN_BURSTY: &str = "Bursty";
 pub(crate) const PATTERN_EVEN: &str = "Even";
 pub(crate) const PATTERN_ON_OFF: &str = "On/off";
+pub(crate) const PATTERN_CLOSED: &str = "Users";
+pub(crate) const USERS: &str = "Users";
+pub(crate) const USERS_HELP: &str = "How many there are over all GPUs; each sends the next request \
+     only after its last answer. They take the place of the request rate.";
+pub(crate) const THINK: &str = "Think time";
+pub(crate) const THINK_HELP: &str = "Mean time between an answer and the next request; with a \
+     schedule, between one request and the next.";
+pub(crate) const PACING: &str = "Next request";
+pub(crate) const PACING_ANSWER: &str = "After the answer";
+pub(crate) const PACING_SCHEDULE: &str = "By schedule";
+pub(crate) const OVERLOAD: &str = "Overload and retries";
+pub(crate) const OVERLOAD_NOTHING: &str = "None";
+pub(crate) const NEEDS_REFERENCE: &str =
+    "Only the reference rules have these; choose them under Engine.";
 pub(crate) const BURSTINESS: &str = "Burstiness";
 pub(crate) const BURSTINESS_HELP: &str =
     "Shape of the gamma-distributed gaps: 1 is Poisson, below 1 arrivals come in bursts.";
@@ -109,8 +123,36 @@ pub(crate) fn word(word: &str) -> &str {
         "off" => "Off",
         "fcfs" => "In order of arrival",
         "priority" => "By priority",
+        "fifo" => "Oldest first",
+        "lifo" => "Newest first",
+        "codel" => "Oldest first, CoDel",
+        "first-token" => "First token",
+        "answer" => "Whole answer",
+        "stopped" => "Stopped",
+        "finished" => "Finished",
         other => other,
     }
+}
+
+/// “Newest first, at most 100 wait, 3 retries”, by the settings that differ.
+pub(crate) fn overload_summary(scenario: &scenario::Scenario) -> String {
+    let preset = scenario::Scenario::preset();
+    let mut parts = Vec::new();
+    for (key, before, after) in [
+        ("overload.policy", "", ""),
+        ("overload.queue_limit", "at most ", " wait"),
+        ("overload.deadline", "at most ", " s"),
+        ("clients.patience", "patience ", " s"),
+        ("clients.retries", "", " retries"),
+        ("clients.throttle", "throttling ", ""),
+    ] {
+        let text = scenario.get(key).unwrap_or_default();
+        if Some(&text) != preset.get(key).as_ref() {
+            let shown = if key == "clients.throttle" { &text } else { word(&text) };
+            parts.push([before, shown, after].concat());
+        }
+    }
+    if parts.is_empty() { OVERLOAD_NOTHING.to_owned() } else { parts.join(", ") }
 }
 
 /// What scheduling rules do, by their value in the choice.

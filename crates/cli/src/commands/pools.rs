@@ -3,6 +3,7 @@
 use scenario::Scenario;
 use sim_core::{
     Keep, Precision, Setup, StepTimeSpec,
+    engine::Attendance,
     fleet::{Disaggregated, FleetRun, Link, RoundRobin},
     simulate, simulate_by_oracle,
 };
@@ -16,9 +17,16 @@ const GBIT: f64 = 1e9 / 8.0;
 pub(crate) fn run(
     args: &SimulateArgs,
     scenario: &Scenario,
-    setup: &Setup,
+    (setup, attendance): (&Setup, &Attendance),
     classes: &[String],
 ) -> Result<(), Failure> {
+    if !attendance.is_open() {
+        return Err(Failure::input(
+            "disagg.prefill and disagg.decode have no queue limits, deadlines or clients that react; \
+             leave them out, or the settings of overload.*, client.* and a closed loop."
+                .to_owned(),
+        ));
+    }
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
     let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
     let disagg = &scenario.disagg;

@@ -3,9 +3,12 @@
 use std::{process::ExitCode, sync::Arc};
 
 use planner::PlanAnswer;
+use report::Attempts;
 use scenario::Scenario;
 use sim_core::{
-    Keep, Precision, RequestSource, Setup,
+    Keep, Precision, RequestSource, Run, Setup, SetupError,
+    clients::Population,
+    engine::{Attendance, simulate_attended, simulate_attended_by_oracle},
     fleet::{FleetRun, RoundRobin},
     simulate, simulate_by_oracle,
 };
@@ -26,8 +29,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         input::caution(&scenario, false);
     }
     scenario.disagg = disagg;
-    let (mut setup, classes) = match scenario.resolve() {
-        Ok(resolved) => (resolved.setup, resolved.classes),
+    let (mut setup, mut attendance, classes) = match scenario.resolve() {
+        Ok(resolved) => (resolved.setup, resolved.attendance, resolved.classes),
         Err(error) => {
             let answer = PlanAnswer::impossible(&scenario, &error)
                 .ok_or_else(|| Failure::input(error.to_string()))?;
@@ -39,24 +42,26 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
             return Ok(output::code(false));
         }
     };
+    share_users(&mut attendance, args, &scenario)?;
     choose_source(&mut setup, args, &scenario)?;
     if disagg.is_asked_for() {
-        pools::run(args, &scenario, &setup, &classes)?;
+        pools::run(args, &scenario, (&setup, &attendance), &classes)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let FleetRun { replicas, total: run } = simulated(&setup, args)?;
+    let (FleetRun { replicas, total: run }, attempts) = simulated(&setup, &attendance, args)?;
+    let attempts = attempts.as_ref();
     let requests = || report::requests_csv(run.requests.as_deref().unwrap_or_default());
     if let Some(path) = &args.requests_out {
         output::write_file(path, &requests())?;
     }
     output::print(&if args.json {
-        report::run_json(&run, replicas, &scenario, &classes, (false, args.windows))
+        report::run_json(&run, replicas, &scenario, (&classes, attempts), (false, args.windows))
     } else if args.windows {
         report::windows_csv(&run.windows)
     } else if args.csv {
         requests()
     } else {
-        report::run_text(&run, replicas, &scenario, &classes, args.trace.is_some())
+        report::run_text(&run, replicas, &scenario, (&classes, attempts), args.trace.is_some())
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -90,15 +95,74 @@ fn choose_source(
     Ok(())
 }
 
+/// Share the users of a closed loop among the GPUs.
+fn share_users(
+    attendance: &mut Attendance,
+    args: &SimulateArgs,
+    scenario: &Scenario,
+) -> Result<(), Failure> {
+    let Population::Closed { users, .. } = &mut attendance.clients.population else {
+        return Ok(());
+    };
+    let arrivals = scenario.get("arrivals").unwrap_or_default();
+    if args.replicas.get() > 1 {
+        return Err(Failure::input(format!(
+            "arrivals={arrivals}: users wait for their answers, so their requests cannot be dealt \
+             out in turn to --replicas {}. Give --gpus {0} to share the users evenly.",
+            args.replicas
+        )));
+    }
+    let gpus = args.gpus.get() as u64;
+    if *users < gpus {
+        return Err(Failure::input(format!(
+            "--gpus {gpus}: of {users} users there is not one for each. Give at most --gpus {users}."
+        )));
+    }
+    *users = (*users + gpus / 2) / gpus;
+    Ok(())
+}
+
 /// Each replica on a thread of its own, as far as there are threads.
-fn simulated(setup: &Setup, args: &SimulateArgs) -> Result<FleetRun, Failure> {
+fn simulated(
+    setup: &Setup,
+    attendance: &Attendance,
+    args: &SimulateArgs,
+) -> Result<(FleetRun, Option<Attempts>), Failure> {
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
     let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
-    let engine = if args.oracle { simulate_by_oracle } else { simulate };
     let fleet = RoundRobin::new(setup, args.replicas.get() as u64)?;
-    let shares: Vec<Setup> = (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect();
-    let runs = pool::map(&shares, args.threads.count(), |share| engine(share, keep))
-        .into_iter()
-        .collect::<Result<_, _>>()?;
-    fleet.merge(runs).ok_or_else(|| Failure::input("a replica has no run".to_owned()))
+    let shares: Vec<Setup> = match attendance.users() {
+        // Nothing is dealt out: there is one replica.
+        Some(_) => vec![setup.clone()],
+        None => (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect(),
+    };
+    let simulated = |share: &Setup| one(share, attendance, keep, args.oracle);
+    let mut attempts = (!attendance.is_open()).then(Attempts::default);
+    let mut runs = Vec::new();
+    for done in pool::map(&shares, args.threads.count(), simulated) {
+        let (run, of_run) = done?;
+        runs.push(run);
+        if let (Some(all), Some(Attempts { counts, ttft_from_send })) = (&mut attempts, of_run) {
+            all.add(&counts, &ttft_from_send);
+        }
+    }
+    let run = fleet.merge(runs).ok_or_else(|| Failure::input("a replica has no run".to_owned()))?;
+    Ok((run, attempts))
+}
+
+/// One replica, and its attempts where clients or the line react.
+fn one(
+    share: &Setup,
+    attendance: &Attendance,
+    keep: Keep,
+    by_oracle: bool,
+) -> Result<(Run, Option<Attempts>), SetupError> {
+    if attendance.is_open() {
+        let engine = if by_oracle { simulate_by_oracle } else { simulate };
+        return Ok((engine(share, keep)?, None));
+    }
+    let engine = if by_oracle { simulate_attended_by_oracle } else { simulate_attended };
+    let done = engine(&attendance.before(share), keep)?;
+    let attempts = Attempts { counts: done.attempts, ttft_from_send: done.ttft_from_send };
+    Ok((done.run, Some(attempts)))
 }

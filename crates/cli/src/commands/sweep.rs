@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let mut scenario = input::scenario(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
-    if !scenario.profile.is_constant() {
+    if scenario.changes_over_time() {
         output::note("Each rate is held throughout its runs; the rate profile is left out.");
     }
     let points = match points(args, &scenario, recording.as_ref())? {
@@ -52,6 +52,13 @@ fn points(
         let planned = plan::answer(scenario, recording, Depth::Full, args.threads.count())?;
         let has_points = !planned.answer.knee.is_empty();
         return Ok(if has_points { Ok(planned.answer.knee) } else { Err(planned.answer) });
+    }
+    if scenario.closed.is_some() {
+        let arrivals = scenario.get("arrivals").unwrap_or_default();
+        return Err(Failure::input(format!(
+            "--rates asks about request rates, and arrivals={arrivals} has users in their place. \
+             Leave --rates out for the knee over users, or give arrivals=poisson."
+        )));
     }
     let resolved = match scenario.resolve() {
         Ok(resolved) => resolved,

@@ -8,6 +8,8 @@ mod examples;
 mod files;
 mod know;
 mod links;
+mod pools;
+mod reaction;
 mod recordings;
 mod steadiness;
 mod traffic;

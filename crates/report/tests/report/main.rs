@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod knee;
+mod reaction;
 mod telling;
 
 use planner::{Estimate, FleetSize, LoadPoint, PlanAnswer, Verdict};
@@ -17,6 +18,7 @@ pub(crate) fn point(rate_per_s: f64, stable: bool, ttft_p99_s: f64, tpot_p99_s: 
     let exactly = Estimate::exactly;
     LoadPoint {
         rate_per_s,
+        users: None,
         stable,
         ttft_p50_s: exactly(0.5 * ttft_p99_s),
         ttft_p99_s: about(ttft_p99_s, 0.9 * ttft_p99_s, 1.1 * ttft_p99_s),
@@ -32,6 +34,7 @@ pub(crate) fn point(rate_per_s: f64, stable: bool, ttft_p99_s: f64, tpot_p99_s: 
         throughput_per_s: exactly(rate_per_s),
         output_tokens_per_s: exactly(256.0 * rate_per_s),
         slo_share: exactly(1.0),
+        answered_share: 1.0,
         mean_running: 12.0,
         kv_peak_share: 0.2,
         compute_bound_share: 0.4,
@@ -58,6 +61,7 @@ pub(crate) fn without(verdict: Verdict) -> PlanAnswer {
     PlanAnswer {
         verdict,
         rate_per_s: 100.0,
+        users: None,
         headroom: 0.25,
         capacity_per_s: None,
         ceiling_per_s: None,

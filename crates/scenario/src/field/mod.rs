@@ -1,5 +1,6 @@
 //! The one table of settings, from which parsing, validation, sliders and help are driven.
 
+mod overload;
 mod pools;
 mod slider;
 mod table;
@@ -55,6 +56,8 @@ pub enum Group {
     Arrivals,
     /// “Engine”, folded.
     Engine,
+    /// “Overload and retries”, folded.
+    Overload,
     /// “Memory”, folded.
     Memory,
     /// “Accuracy”, folded.
@@ -100,6 +103,7 @@ impl Group {
             Self::Target => "Service target",
             Self::Arrivals => "Arrivals",
             Self::Engine => "Engine",
+            Self::Overload => "Overload and retries",
             Self::Memory => "Memory",
             Self::Accuracy => "Accuracy",
         }
@@ -108,7 +112,7 @@ impl Group {
     /// Whether the group is folded until a person opens it.
     #[must_use]
     pub const fn is_folded(self) -> bool {
-        matches!(self, Self::Arrivals | Self::Engine | Self::Memory | Self::Accuracy)
+        !matches!(self, Self::ModelAndGpu | Self::Traffic | Self::Target)
     }
 }
 

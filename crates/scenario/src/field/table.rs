@@ -4,7 +4,7 @@ use quantity::Unit;
 
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
-    Field, Group, pools,
+    Field, Group, overload, pools,
     slider::{Scale, Slider, Snap, StepSizes},
 };
 
@@ -66,8 +66,8 @@ pub static FIELDS: &[Field] = &[
         )
     },
     Field {
-        help: "Pattern of arrivals: poisson, even, gamma(shape), where a shape below 1 is burstier than Poisson, or onoff(burst,lull,share): bursts and lulls of these mean lengths, the rate in a lull a share of that in a burst, the mean rate as given.",
-        example: "poisson, even, gamma(0.5) or onoff(20s,60s,0.1)",
+        help: "Pattern of arrivals: poisson, even, gamma(shape), where a shape below 1 is burstier than Poisson, or onoff(burst,lull,share): bursts and lulls of these mean lengths, the rate in a lull a share of that in a burst, the mean rate as given; or closed(users,think): so many users over all GPUs, each of whom thinks for that time on average between an answer and the next request, or sends every so often with scheduled as a third word.",
+        example: "poisson, even, gamma(0.5), onoff(20s,60s,0.1) or closed(200,10s)",
         min: 0.01,
         max: 100.0,
         choices: &["poisson", "gamma(0.5)", "even"],
@@ -293,6 +293,23 @@ pub static FIELDS: &[Field] = &[
     pools::DECODE,
     pools::LINK,
     pools::LATENCY,
+    overload::POLICY,
+    overload::QUEUE_LIMIT,
+    overload::DEADLINE,
+    overload::CODEL_TARGET,
+    overload::CODEL_INTERVAL,
+    overload::REJECTION_COST,
+    overload::RETRY_AFTER,
+    overload::PATIENCE,
+    overload::AWAITS,
+    overload::ABANDONED,
+    overload::RETRIES,
+    overload::BACKOFF,
+    overload::BACKOFF_CAP,
+    overload::RETRY_BUDGET,
+    overload::THROTTLE,
+    overload::THROTTLE_K,
+    overload::THROTTLE_WINDOW,
     Field {
         unit: "tokens",
         quantity: Unit::Tokens,
@@ -543,9 +560,9 @@ const fn log_slider(min: f64, max: f64, snap: Snap) -> Slider {
     Slider { min, max, scale: Scale::Log, snap, steps: StepSizes::Multiply([1.01, 1.1, 2.0]) }
 }
 
-const ON_OFF: &[&str] = &["off", "on"];
+pub(super) const ON_OFF: &[&str] = &["off", "on"];
 
-const fn on_off(is_on: bool) -> &'static str {
+pub(super) const fn on_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 

@@ -74,17 +74,23 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
-    /// Speculative decoding under rules that have none.
-    #[error(
-        "spec.tokens={tokens}: there is no speculative decoding under sched.rules={rules}, only \
-         under sched.rules=reference.{}",
-        in_words(remedies)
-    )]
+    /// Clients that react, or a line with a policy, under rules that have neither.
+    #[error("{}{}", no_reaction(settings, rules), in_words(remedies))]
+    NoReaction {
+        /// What asks for it, as links write it.
+        settings: String,
+        /// The rules in force, as links write them.
+        rules: String,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
+    /// Speculative decoding beside settings that have none.
+    #[error("{}{}", no_speculation(*tokens, beside), in_words(remedies))]
     NoSpeculation {
         /// Tokens to be drafted in a step.
         tokens: u64,
-        /// The rules, as links write them.
-        rules: String,
+        /// What there are no drafts beside, as links write it.
+        beside: String,
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
@@ -111,6 +117,16 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
+    /// What is wrong, in words without the remedies.
+    #[must_use]
+    pub fn without_remedies(&self) -> String {
+        match self {
+            Self::NoReaction { settings, rules, .. } => no_reaction(settings, rules),
+            Self::NoSpeculation { tokens, beside, .. } => no_speculation(*tokens, beside),
+            other => other.to_string(),
+        }
+    }
+
     /// Smallest changes that work; empty where none is known.
     #[must_use]
     pub fn remedies(&self) -> &[Remedy] {
@@ -118,10 +134,26 @@ impl ResolveError {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
             | Self::TooLong { remedies, .. }
+            | Self::NoReaction { remedies, .. }
             | Self::NoSpeculation { remedies, .. } => remedies,
             _ => &[],
         }
     }
+}
+
+fn no_reaction(settings: &str, rules: &str) -> String {
+    format!(
+        "{settings}: under {rules} every request waits in order of arrival for as long as it \
+         takes. Only sched.rules=reference has queue limits, deadlines and clients that give up, \
+         try again or form a closed loop."
+    )
+}
+
+fn no_speculation(tokens: u64, beside: &str) -> String {
+    format!(
+        "spec.tokens={tokens} beside {beside}: only sched.rules=reference has speculative decoding, \
+         and only with clients that wait in order of arrival for as long as it takes."
+    )
 }
 
 fn no_room(capacity_tokens: u64, needed_tokens: u64, kv_bytes: Option<f64>) -> String {

@@ -8,7 +8,7 @@ mod plain_step;
 mod remedy;
 mod traffic;
 
-use sim_core::{Setup, Workload};
+use sim_core::{Setup, Workload, engine::Attendance};
 
 use crate::schema::Scenario;
 
@@ -22,6 +22,8 @@ pub use remedy::Remedy;
 pub struct Resolved {
     /// What the simulator needs, at the scenario's rate on one GPU; questions put other rates in.
     pub setup: Setup,
+    /// How clients and the line before the engine behave.
+    pub attendance: Attendance,
     /// Names of the classes of requests in the order of the set-up; none without classes.
     pub classes: Vec<String>,
     /// Where each number comes from.
@@ -47,7 +49,8 @@ impl Scenario {
     /// # Errors
     ///
     /// If a name is not in the catalogue, the model does not fit the GPU, the memory left cannot
-    /// hold the largest request, the model cannot take a length, or a number is out of its domain.
+    /// hold the largest request, the model cannot take a length, the rules have no clients that
+    /// react, or a number is out of its domain.
     /// Where something can be done about it, the error holds the smallest changes that work.
     pub fn resolve(&self) -> Result<Resolved, ResolveError> {
         numbers::resolve(self).map_err(|error| remedy::suggest(self, error))

@@ -5,6 +5,7 @@ use sim_core::{EngineSpec, Rules, Setup, StepTimeSpec, Workload, engine::Specula
 
 use crate::{
     field::{Access, FIELDS},
+    overload,
     rules::SchedRules,
     schema::{Scenario, Spec, StepKind},
     writing,
@@ -42,6 +43,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     traffic.push(&mut ledger);
     let resolved = Resolved {
         setup: setup(scenario, &traffic, step_time, kv_capacity_tokens),
+        attendance: scenario.attendance(),
         classes: traffic.names(),
         ledger,
         headroom: scenario.headroom,
@@ -56,13 +58,6 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
-    if scenario.spec.tokens > 0 && scenario.rules != SchedRules::Reference {
-        return Err(ResolveError::NoSpeculation {
-            tokens: scenario.spec.tokens,
-            rules: scenario.rules.text(),
-            remedies: Vec::new(),
-        });
-    }
     // Drafts are written before they are verified.
     let needed_tokens = traffic.largest_tokens() + scenario.spec.tokens;
     if kv_capacity_tokens < needed_tokens {
@@ -74,8 +69,30 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
+    if !resolved.attendance.is_open() && !overload::have_clients(scenario.rules) {
+        return Err(ResolveError::NoReaction {
+            settings: scenario.reacting_settings().join(", "),
+            rules: scenario.rules.text(),
+            remedies: Vec::new(),
+        });
+    }
+    if let Some(beside) = beside_drafts(scenario, resolved.attendance.is_open()) {
+        let tokens = scenario.spec.tokens;
+        return Err(ResolveError::NoSpeculation { tokens, beside, remedies: Vec::new() });
+    }
     resolved.setup.check()?;
     Ok(resolved)
+}
+
+/// What there are no drafts beside, where some are asked for.
+fn beside_drafts(scenario: &Scenario, is_open: bool) -> Option<String> {
+    if scenario.spec.tokens == 0 {
+        None
+    } else if scenario.rules != SchedRules::Reference {
+        Some(["sched.rules=", &scenario.rules.text()].concat())
+    } else {
+        (!is_open).then(|| scenario.reacting_settings().join(", "))
+    }
 }
 
 fn setup(
@@ -95,7 +112,9 @@ fn setup(
             kv_capacity_tokens,
         },
         rules: match scenario.spec {
-            Spec { tokens: 0, .. } => scenario.rules.to_rules(&scenario.vllm),
+            Spec { tokens: 0, .. } => {
+                scenario.rules.to_rules(&scenario.vllm, scenario.vllm_by_priority())
+            }
             Spec { tokens, acceptance, draft_cost } => {
                 Rules::Speculative(Speculation { tokens, acceptance, draft_cost })
             }
@@ -320,7 +339,7 @@ const VLLM_NUMBERS: [&str; 3] = ["prefix", "sched.long_prefill_token_threshold",
 
 impl Scenario {
     /// Whether a setting of speculative decoding or of pools has something to work on; others have.
-    fn is_in_force(&self, key: &str) -> bool {
+    fn drafts_or_sends(&self, key: &str) -> bool {
         if key.starts_with("disagg.") {
             return self.disagg.is_asked_for();
         }
@@ -338,8 +357,10 @@ fn push_settings(scenario: &Scenario, ledger: &mut Ledger) {
         let Some(value) = scenario.number(field.key).filter(|_| settled) else { continue };
         let is_default = scenario.get(field.key).as_deref() == Some(field.default);
         let is_vllms = VLLM_NUMBERS.contains(&field.key);
-        if is_default && (is_vllms || !scenario.is_in_force(field.key)) {
-            // Nothing is limited, kept free, shared, drafted or sent.
+        let is_idle =
+            !overload::is_in_force(scenario, field) || !scenario.drafts_or_sends(field.key);
+        if is_default && (is_vllms || is_idle) {
+            // Nothing is limited, kept free or shared; or nothing follows from it.
             continue;
         }
         let (kind, source) = if is_default {

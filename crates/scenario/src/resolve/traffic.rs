@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quantity::editable;
 use sim_core::{
     ArrivalProcess, LengthSpec, RequestSource, Slo,
-    workload::{Arrivals, Mix, OnOff, RequestClass, RequestLengths, SharedPrefix},
+    workload::{Arrivals, Mix, OnOff, RateProfile, RequestClass, RequestLengths, SharedPrefix},
 };
 
 use crate::{
@@ -103,7 +103,7 @@ impl<'a> Traffic<'a> {
         let is_plain = scenario.classes.is_empty()
             && scenario.shared_prefix_tokens == 0
             && scenario.bursts.is_none()
-            && scenario.profile.is_constant();
+            && !scenario.changes_over_time();
         if is_plain {
             return RequestSource::Generated {
                 process: scenario.arrivals,
@@ -117,7 +117,11 @@ impl<'a> Traffic<'a> {
                 process: scenario.arrivals,
                 rate_per_s: scenario.rate_per_s,
                 bursts: scenario.bursts,
-                profile: scenario.profile.to_rate_profile(),
+                profile: if scenario.changes_over_time() {
+                    scenario.profile.to_rate_profile()
+                } else {
+                    RateProfile::Constant
+                },
             },
             classes: self.members.iter().map(Member::class).collect(),
         }))
@@ -158,6 +162,11 @@ impl<'a> Traffic<'a> {
         if let ArrivalProcess::Gamma { shape } = self.scenario.arrivals {
             ledger.push(given(("arrivals.shape", "Shape of the gaps", ""), shape));
         }
+        if let Some(closed) = self.scenario.closed {
+            let users = closed.users as f64;
+            ledger.push(given(("arrivals.users", "Users over all GPUs", "users"), users));
+            ledger.push(given(("arrivals.think_s", "Mean think time", "s"), closed.think_s));
+        }
         let Some(bursts @ OnOff { on_s, off_s, lull_share }) = self.scenario.bursts else { return };
         ledger.push(given(("arrivals.on_s", "Mean length of a burst", "s"), on_s));
         ledger.push(given(("arrivals.off_s", "Mean length of a lull", "s"), off_s));
@@ -174,7 +183,7 @@ impl<'a> Traffic<'a> {
     }
 
     fn push_profile(&self, ledger: &mut Ledger) {
-        if self.scenario.profile.is_constant() {
+        if !self.scenario.changes_over_time() {
             return;
         }
         let (rate_per_s, peak) = (self.scenario.rate_per_s, self.scenario.peak_factor());

@@ -6,6 +6,7 @@ mod context;
 mod json;
 mod links;
 mod messages;
+mod overload;
 mod resolving;
 mod round_trip;
 mod table;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use scenario::{
-    ClassSpec, Direction, Disagg, FIELDS, Profile, Scenario, Sched, SchedRules, Sim, Spec, Step,
-    StepKind, StepOverrides, VllmOptions, field,
+    ClassSpec, Clients, ClosedLoop, Direction, Disagg, FIELDS, LinePolicy, Overload, Profile,
+    Scenario, Sched, SchedRules, Sim, Spec, Step, StepKind, StepOverrides, VllmOptions, field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -114,6 +114,66 @@ fn arrivals() -> impl Strategy<Value = ArrivalProcess> {
     ]
 }
 
+fn closed() -> impl Strategy<Value = Option<ClosedLoop>> {
+    let of = |(users, think_s, on_schedule)| {
+        // A schedule needs time between its requests.
+        ClosedLoop { users, think_s, on_schedule: on_schedule && think_s > 0.0 }
+    };
+    prop::option::weighted(0.2, (1u64..=1_000_000, 0.0..86_400.0, any::<bool>()).prop_map(of))
+}
+
+fn overload() -> impl Strategy<Value = Overload> {
+    let policy = prop_oneof![
+        2 => Just(LinePolicy::Fifo),
+        1 => Just(LinePolicy::Lifo),
+        1 => Just(LinePolicy::Priority),
+        1 => Just(LinePolicy::Codel),
+    ];
+    (policy, 0u64..=1_000_000, seconds(), 0.0001..3600.0, 0.0001..3600.0, 0.0..10.0, seconds())
+        .prop_map(|(policy, queue_limit, deadline_s, target_s, interval_s, cost_s, after_s)| {
+            Overload {
+                policy,
+                queue_limit,
+                deadline_s,
+                codel_target_s: target_s,
+                codel_interval_s: interval_s,
+                rejection_cost_s: cost_s,
+                retry_after_s: after_s,
+            }
+        })
+}
+
+fn clients() -> impl Strategy<Value = Clients> {
+    (
+        (seconds(), any::<bool>(), any::<bool>(), 0u64..=100),
+        (seconds(), 0.001..3600.0, prop_oneof![Just(0.0), 0.0..1.0]),
+        (any::<bool>(), 1.0..100.0, 0.001..3600.0),
+    )
+        .prop_map(
+            |((patience_s, await_answer, work_is_finished, retries), waits, throttling)| {
+                let (backoff_s, backoff_cap_s, retry_budget) = waits;
+                let (throttle, throttle_k, throttle_window_s) = throttling;
+                Clients {
+                    patience_s,
+                    await_answer,
+                    work_is_finished,
+                    retries,
+                    backoff_s,
+                    backoff_cap_s,
+                    retry_budget,
+                    throttle,
+                    throttle_k,
+                    throttle_window_s,
+                }
+            },
+        )
+}
+
+/// A time that may ask for nothing.
+fn seconds() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.0..3600.0]
+}
+
 fn overrides() -> impl Strategy<Value = StepOverrides> {
     let some = |range: std::ops::Range<f64>| prop::option::of(range);
     let kind = prop::option::of(prop_oneof![
@@ -195,8 +255,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
         (bursts(), profile(), classes()),
         (vllm(), 0_u64..=10_000_000, pools()),
+        (closed(), overload(), clients()),
     )
-        .prop_map(move |(traffic, target, engine, step, sim, over_time, cache)| {
+        .prop_map(move |(traffic, target, engine, step, sim, over_time, cache, reaction)| {
+            let (closed, overload, clients) = reaction;
             let (vllm, shared_prefix_tokens, (spec, disagg)) = cache;
             let (bursts, profile, classes) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
@@ -209,8 +271,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 rate_per_s,
                 input,
                 output,
-                arrivals,
-                bursts,
+                // Users are in the place of a pattern.
+                arrivals: if closed.is_some() { ArrivalProcess::Poisson } else { arrivals },
+                bursts: bursts.filter(|_| closed.is_none()),
+                closed,
                 profile,
                 shared_prefix_tokens,
                 classes,
@@ -221,6 +285,8 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 vllm,
                 spec,
                 disagg,
+                overload,
+                clients,
                 step,
                 kv_capacity_tokens,
                 sim: Sim { requests, replications, seed },
@@ -238,7 +304,7 @@ fn almost() -> impl Strategy<Value = String> {
         any::<String>(),
         "[-+]?[0-9.,eE]{0,9} ?(ms|s|%|k|M|GB|tokens|req/s)?",
         "(lognormal|uniform|gamma|dynamic|fixed)\\([-0-9.,eE ]{0,20}\\)?",
-        "(quantiles|onoff|step|ramp|spike|daily|points)\\(([0-9.]{1,4}(s|min|h)?[:,]){0,6}[0-9]{1,3}\\)?",
+        "(quantiles|onoff|closed|step|ramp|spike|daily|points)\\(([0-9.]{1,4}(s|min|h)?[:,]){0,6}[0-9]{1,3}\\)?",
         "((share|in|out|ttft|tpot|priority):[-0-9a-z.(:%]{0,12}[,)]?){0,4}",
         any::<f64>().prop_map(|value| value.to_string()),
     ];

@@ -25,6 +25,17 @@ pub(crate) fn throttle_point(seed: u64, request: u64, attempt: u32) -> f64 {
     of_attempt(seed, Purpose::Throttle, request, attempt).uniform()
 }
 
+/// How long user `user` thinks before its first request, in seconds. Where the time is always the
+/// same it is a random part of it: users who all began at once would go on in step.
+pub(crate) fn first_think_s(think: &ThinkTime, seed: u64, user: u64) -> f64 {
+    match *think {
+        ThinkTime::Fixed { mean_s } => {
+            mean_s * Stream::of_request(seed, Purpose::Think, user).uniform()
+        }
+        ThinkTime::Exponential { .. } | ThinkTime::LogNormal { .. } => think_s(think, seed, user),
+    }
+}
+
 /// How long a user thinks before its request `request`, counted over all users, in seconds.
 pub(crate) fn think_s(think: &ThinkTime, seed: u64, request: u64) -> f64 {
     let draw = || Stream::of_request(seed, Purpose::Think, request);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::setup::SetupError;
 
-pub(crate) use draws::{retry_wait_s, think_s, throttle_point};
+pub(crate) use draws::{first_think_s, retry_wait_s, think_s, throttle_point};
 
 /// How clients behave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,10 @@ pub struct ClientSpec {
 pub enum Population {
     /// Users without number: requests come as the workload says, whatever became of earlier ones.
     Open,
-    /// A fixed number of users, each with at most one request at a time. Lengths are those of the
-    /// workload, its arrival times play no part. Request `k · users + u` is the k-th of user u.
+    /// A fixed number of users, each with at most one request at a time, who together send as many
+    /// as the workload has. Lengths are those of the workload, its arrival times play no part.
+    /// Request `k · users + u` is the k-th of user u; where one is ahead of the others so far that
+    /// the workload has no such request, lengths come round again.
     Closed {
         /// How many.
         users: u64,
@@ -56,7 +58,7 @@ pub enum Pacing {
 /// How long a user thinks, in seconds. A draw belongs to the user and the number of its request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ThinkTime {
-    /// Always the same.
+    /// Always the same, but the first time a random part of it.
     Fixed {
         /// The time.
         mean_s: f64,
@@ -211,11 +213,18 @@ impl ClientSpec {
 }
 
 impl ThinkTime {
+    /// The mean in seconds.
+    #[must_use]
+    pub const fn mean_s(&self) -> f64 {
+        match *self {
+            Self::Fixed { mean_s }
+            | Self::Exponential { mean_s }
+            | Self::LogNormal { mean_s, .. } => mean_s,
+        }
+    }
+
     fn check(&self) -> Result<(), SetupError> {
-        let (Self::Fixed { mean_s }
-        | Self::Exponential { mean_s }
-        | Self::LogNormal { mean_s, .. }) = *self;
-        not_negative("clients.think_s", mean_s)?;
+        not_negative("clients.think_s", self.mean_s())?;
         if let Self::LogNormal { sigma, .. } = *self {
             let sound = (0.0..=10.0).contains(&sigma);
             require("clients.think_sigma", sigma, sound, "between 0 and 10")?;

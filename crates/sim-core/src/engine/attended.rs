@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, think_s},
+    clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, first_think_s, think_s},
     float::greater,
     measure::{Distribution, Recorder, Run},
     setup::{Setup, SetupError},
@@ -27,6 +29,41 @@ pub struct AttendedSetup {
     pub clients: ClientSpec,
     /// What the engine's line does when more comes than can be served.
     pub overload: OverloadPolicy,
+}
+
+/// How clients and the line before an engine behave, whatever the workload and the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attendance {
+    /// How clients behave.
+    pub clients: ClientSpec,
+    /// What the engine's line does when more comes than can be served.
+    pub overload: OverloadPolicy,
+}
+
+impl Attendance {
+    /// Clients that send, wait for ever and never try again, in a line without a policy.
+    pub const OPEN: Self = Self { clients: ClientSpec::OPEN, overload: OverloadPolicy::UNBOUNDED };
+
+    /// Whether nobody reacts to anything, so that every engine can do it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::OPEN
+    }
+
+    /// The users of a closed loop, if it is one.
+    #[must_use]
+    pub const fn users(&self) -> Option<u64> {
+        match self.clients.population {
+            Population::Open => None,
+            Population::Closed { users, .. } => Some(users),
+        }
+    }
+
+    /// The same before a given engine under a given workload.
+    #[must_use]
+    pub fn before(self, setup: &Setup) -> AttendedSetup {
+        AttendedSetup { setup: setup.clone(), clients: self.clients, overload: self.overload }
+    }
 }
 
 /// What happened.
@@ -146,8 +183,10 @@ pub(super) struct Users {
     seed: u64,
     think: ThinkTime,
     pacing: Pacing,
-    /// The lengths of each request, by its key.
+    /// The lengths of each request, by its key; those of keys beyond come round again.
     drawn: Vec<Request>,
+    /// How many may still be sent: as many as the workload has, whoever sends them.
+    to_send: u64,
     /// Of each user, what it sends next, or sent last, and when it meant to.
     users: Vec<User>,
     /// Requests that are going to be sent, by time and then by key.
@@ -170,17 +209,19 @@ impl Senders {
             return Self::Open(Box::new(requests));
         };
         let drawn: Vec<_> = requests.collect();
-        let number = users.min(drawn.len() as u64);
+        let number = if drawn.is_empty() { 0 } else { users };
         let mut closed = Users {
             seed: setup.setup.seed,
             think,
             pacing,
+            to_send: drawn.len() as u64,
             drawn,
             users: (0..number).map(|key| User { key, intended_s: 0.0 }).collect(),
             going_to_send: BTreeSet::new(),
         };
-        for user in 0..number as usize {
-            closed.think(user, 0.0, 0.0);
+        for user in 0..number {
+            let think_s = first_think_s(&closed.think, closed.seed, user);
+            closed.will_send(user as usize, think_s, 0.0);
         }
         Self::Closed(Box::new(closed))
     }
@@ -222,28 +263,35 @@ impl Senders {
 impl Users {
     fn send(&mut self) -> Option<(u64, Request)> {
         let (_, key) = self.going_to_send.pop_first()?;
+        self.to_send -= 1;
+        if self.to_send == 0 {
+            self.going_to_send.clear();
+        }
         let user = key % self.users.len() as u64;
         let intended_s = self.users[user as usize].intended_s;
-        Some((key, Request { arrival_s: intended_s, ..self.drawn[key as usize] }))
+        let drawn = self.drawn[(key % self.drawn.len() as u64) as usize];
+        Some((key, Request { arrival_s: intended_s, ..drawn }))
     }
 
     fn ended(&mut self, key: u64, now_s: f64) {
         let number = self.users.len() as u64;
         let user = (key % number) as usize;
         self.users[user].key = key + number;
-        if key + number < self.drawn.len() as u64 {
+        if self.to_send > 0 {
             let from_s = match self.pacing {
                 Pacing::AfterAnswer => now_s,
                 Pacing::OnSchedule => self.users[user].intended_s,
             };
-            self.think(user, from_s, now_s);
+            let think_s = think_s(&self.think, self.seed, key + number);
+            self.will_send(user, from_s + think_s, now_s);
         }
     }
 
-    fn think(&mut self, index: usize, from_s: f64, now_s: f64) {
+    /// A user means to send its next request at a time, which may have passed.
+    fn will_send(&mut self, index: usize, intended_s: f64, now_s: f64) {
         let user = &mut self.users[index];
-        user.intended_s = from_s + think_s(&self.think, self.seed, user.key);
-        let send_s = greater(user.intended_s, now_s);
+        user.intended_s = intended_s;
+        let send_s = greater(intended_s, now_s);
         self.going_to_send.insert((send_s.to_bits(), user.key));
     }
 }

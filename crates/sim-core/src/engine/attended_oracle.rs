@@ -3,8 +3,8 @@
 
 use crate::{
     clients::{
-        AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, retry_wait_s,
-        think_s, throttle_point,
+        AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, first_think_s,
+        retry_wait_s, think_s, throttle_point,
     },
     float::greater,
     measure::{Distribution, Finished, Outcome, Recorder, Step, ValueRun},
@@ -110,8 +110,8 @@ impl<'a> World<'a> {
                 .collect(),
             Population::Closed { users, think, .. } => {
                 recorder.set_unpaced();
-                (0..users.min(total))
-                    .map(|key| (key, think_s(&think, inner.seed, key)))
+                (0..users)
+                    .map(|key| (key, first_think_s(&think, inner.seed, key)))
                     .map(|(key, at_s)| Send { at_s, key, intended_s: at_s })
                     .collect()
             }
@@ -178,10 +178,13 @@ impl<'a> World<'a> {
     fn send(&mut self, index: usize) {
         let Send { at_s, key, intended_s } = self.sends.remove(index);
         let index = self.wanted.len();
-        let request =
-            Request { index: index as u64, arrival_s: intended_s, ..self.drawn[key as usize] };
+        let drawn = self.drawn[key as usize % self.drawn.len()];
+        let request = Request { index: index as u64, arrival_s: intended_s, ..drawn };
         self.recorder.arrived(&request);
         self.wanted.push(Wanted { request, key, attempts: 0 });
+        if self.wanted.len() == self.drawn.len() {
+            self.sends.clear();
+        }
         let budget = self.setup.clients.retries.and_then(|retries| retries.budget);
         self.saved_retries += budget.unwrap_or(0.0);
         if self.saved_retries > RETRIES_SAVED {
@@ -276,8 +279,8 @@ impl<'a> World<'a> {
             return;
         };
         let last = &self.wanted[index];
-        let key = last.key + users.min(self.drawn.len() as u64);
-        if key < self.drawn.len() as u64 {
+        let key = last.key + users;
+        if self.wanted.len() < self.drawn.len() {
             let from_s = match pacing {
                 Pacing::AfterAnswer => now_s,
                 Pacing::OnSchedule => last.request.arrival_s,

@@ -41,7 +41,7 @@ mod stepwise;
 pub mod vllm;
 mod waiting_line;
 
-pub use attended::{AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
+pub use attended::{Attendance, AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
 #[cfg(any(test, feature = "oracle"))]
 pub use attended_oracle::simulate_attended_by_oracle;
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};

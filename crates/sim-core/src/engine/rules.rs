@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    Keep, Progress, ServiceNoise, Speculation,
+    Attendance, Keep, Progress, ServiceNoise, Speculation,
     inbox::OpenLoop,
     seldom::{self, Seldom},
     simulation::ReferenceSimulation,
@@ -168,13 +168,29 @@ impl Simulation {
     pub fn new(setup: &Setup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
         let state = if setup.rules.are_seldom() {
-            State::Seldom(seldom::start(setup, keep)?)
+            State::Seldom(seldom::start(setup, &Attendance::OPEN, keep)?)
         } else {
             let total = Requests::new(&setup.workload, setup.seed).total();
             let open = |recorder: &mut _| OpenLoop::new(setup, recorder);
             State::Reference(Box::new(ReferenceSimulation::new(setup, keep, total, open)))
         };
         Ok(Self { state })
+    }
+
+    /// Prepare a run with clients and a line that may react. Where they do not, it is the run of
+    /// [`new`](Self::new).
+    ///
+    /// # Errors
+    /// The set-up holds a number outside its domain, or rules without clients that react.
+    pub fn attended(
+        setup: &Setup,
+        attendance: &Attendance,
+        keep: Keep,
+    ) -> Result<Self, SetupError> {
+        if attendance.is_open() {
+            return Self::new(setup, keep);
+        }
+        Ok(Self { state: State::Seldom(seldom::start(setup, attendance, keep)?) })
     }
 
     /// Take up to `most` jumps.

@@ -1,4 +1,4 @@
-//! The engines of rules that few ask for, behind one door.
+//! The engines that few ask for, behind one door.
 //!
 //! A page loads what [`start`] leads to only when somebody asks for it. So nobody else may lead there:
 //! engines come back as trait objects, of which the compiler is not told what they are, and [`start`]
@@ -13,8 +13,8 @@ use crate::{
 };
 
 use super::{
-    BLOCK_SIZE, BatchRule, BatchSetup, Keep, Progress, Rules, ServiceNoise, VllmRules,
-    simulate_batches,
+    Attendance, AttendedSimulation, BLOCK_SIZE, BatchRule, BatchSetup, Keep, Progress, Rules,
+    ServiceNoise, VllmRules, simulate_batches,
     stepwise::{Stepwise, jobs_of},
     vllm::{Content, Standing, Standings, VllmSetup, VllmSimulation, VllmSpec},
 };
@@ -28,12 +28,20 @@ pub(super) trait Seldom {
     fn finish(self: Box<Self>) -> Run;
 }
 
-/// Prepare a run by the rules of `setup`, which must be [seldom](Rules::are_seldom).
+/// Prepare a run by rules that are [seldom](Rules::are_seldom), or with clients or a line that react.
 ///
 /// # Errors
-/// The set-up holds a number outside its domain.
+/// The set-up holds a number outside its domain, or rules without clients that react.
 #[inline(never)]
-pub(super) fn start(setup: &Setup, keep: Keep) -> Result<Box<dyn Seldom>, SetupError> {
+pub(super) fn start(
+    setup: &Setup,
+    attendance: &Attendance,
+    keep: Keep,
+) -> Result<Box<dyn Seldom>, SetupError> {
+    if !attendance.is_open() {
+        let attended = AttendedSimulation::new(&attendance.before(setup), keep)?;
+        return Ok(black_box(Box::new(attended)));
+    }
     let engine: Box<dyn Seldom> = match &setup.rules {
         Rules::VllmV1(rules) => Box::new(VllmSimulation::new(&vllm_setup(setup, *rules), keep)?),
         Rules::WholeBatches { max_delay_s, noise } => {
@@ -49,6 +57,16 @@ pub(super) fn start(setup: &Setup, keep: Keep) -> Result<Box<dyn Seldom>, SetupE
 }
 
 impl Seldom for VllmSimulation {
+    fn advance(&mut self, most: u64) -> Progress {
+        Self::advance(self, most)
+    }
+
+    fn finish(self: Box<Self>) -> Run {
+        Self::finish(*self).run
+    }
+}
+
+impl Seldom for AttendedSimulation {
     fn advance(&mut self, most: u64) -> Progress {
         Self::advance(self, most)
     }

@@ -98,7 +98,7 @@ fn check_unknown(bound: &Bound<'_>, survey: &Survey, parts: &Parts) -> Result<()
 }
 
 /// Whether anybody calls what is exported under this name.
-fn is_used(export: &str) -> bool {
+pub(crate) fn is_used(export: &str) -> bool {
     !UNUSED.iter().any(|unused| export.starts_with(unused))
 }
 

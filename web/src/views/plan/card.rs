@@ -15,6 +15,9 @@ use crate::{
 /// How many changes are offered at most.
 pub(crate) const MOST_CHANGES: usize = 3;
 
+/// Characters beyond which a headline takes two lines beside a number of three digits.
+const LONG_HEADLINE: usize = 18;
+
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
@@ -183,7 +186,11 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
 fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activity) -> Card {
     let gauge = gauge(fleet.with_headroom, &answered.answer, fleet.carried_per_s);
     Card {
-        size: size_of(&telling.hero),
+        size: match size_of(&telling.hero) {
+            // Beside a wider number there is room for fewer words on one line.
+            Size::Wide if telling.headline.chars().count() > LONG_HEADLINE => Size::Wider,
+            size => size,
+        },
         is_stale: false,
         headline: telling.broken_headline(),
         offers_simulation: false,
@@ -228,7 +235,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge = Gauge {
         gpus: gpus.unwrap_or(1),
-        asked_per_s: scenario.peak_rate_per_s(),
+        asked_per_s: form.map_or(0.0, |form| form.asked_per_s),
         each_per_s: each,
         is_estimate: true,
     };
@@ -336,7 +343,7 @@ fn old_facts(scenario: &Scenario, answered: Option<&Answered>) -> [Fact; 4] {
 fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
     let shown = |value: fn(&LoadPoint) -> f64| {
         planned
-            .filter(|point| point.stable)
+            .filter(|point| point.has_percentile(99.0))
             .map_or_else(|| strings::UNKNOWN.to_owned(), |point| duration(value(point)))
     };
     // Classes have targets of their own.

@@ -34,11 +34,9 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
     let answer = answered.map(|answered| &answered.answer);
     let points = answer.map(|answer| answer.knee.clone()).unwrap_or_default();
     let planned = match fresh.map(|answered| &answered.answer.verdict) {
-        Some(Verdict::Sized(fleet)) => {
-            Some(scenario.peak_rate_per_s() / fleet.with_headroom as f64)
-        }
+        Some(Verdict::Sized(fleet)) => answer.map(|a| a.rate_per_s / fleet.with_headroom as f64),
         Some(_) => None,
-        None => form.gpus.map(|gpus| scenario.peak_rate_per_s() / gpus as f64),
+        None => form.gpus.map(|gpus| form.asked_per_s / gpus as f64),
     };
     let curve = form.curve.clone();
     let mut data = match answer {

@@ -69,29 +69,35 @@ fn rates(points: &[LoadPoint]) -> Vec<f64> {
     points.iter().map(|point| point.rate_per_s).collect()
 }
 
-/// The cells after the rate; none where the number is withheld.
-fn cells(point: &LoadPoint) -> [Option<String>; 7] {
-    let time = |value: f64| point.stable.then(|| duration(value));
+/// The cells after the rate; why where the number is withheld.
+fn cells(point: &LoadPoint) -> [Result<String, &'static str>; 7] {
+    let time = |percent: f64, value: f64| {
+        if point.has_percentile(percent) {
+            Ok(duration(value))
+        } else {
+            Err(strings::withheld(point.stable))
+        }
+    };
     [
-        time(point.ttft_p50_s.value),
-        time(point.ttft_p99_s.value),
-        time(point.tpot_p99_s.value),
-        time(point.itl_p99_s.value),
-        Some(number(point.goodput_per_s.value)),
-        Some(share(point.slo_share.value)),
-        Some(number(point.mean_running)),
+        time(50.0, point.ttft_p50_s.value),
+        time(99.0, point.ttft_p99_s.value),
+        time(99.0, point.tpot_p99_s.value),
+        time(99.0, point.itl_p99_s.value),
+        Ok(number(point.goodput_per_s.value)),
+        Ok(share(point.slo_share.value)),
+        Ok(number(point.mean_running)),
     ]
 }
 
-fn cell(text: Option<String>) -> El {
+fn cell(text: Result<String, &'static str>) -> El {
     let cell = el("td");
-    if let Some(text) = text {
-        return cell.text(&text);
+    match text {
+        Ok(text) => cell.text(&text),
+        Err(reason) => cell.class("withheld").attr("title", reason).child([
+            el("span").attr("aria-hidden", "true").text(strings::UNKNOWN),
+            el("span").class("hidden-but-read").text(reason),
+        ]),
     }
-    cell.class("withheld").attr("title", strings::WITHHELD_CELL).child([
-        el("span").attr("aria-hidden", "true").text(strings::UNKNOWN),
-        el("span").class("hidden-but-read").text(strings::WITHHELD_CELL),
-    ])
 }
 
 fn tab_separated(points: &[LoadPoint]) -> String {
@@ -101,7 +107,7 @@ fn tab_separated(points: &[LoadPoint]) -> String {
         text.push_str(&rate);
         for cell in cells(point) {
             text.push('\t');
-            text.push_str(&cell.unwrap_or_else(|| strings::WITHHELD_CELL.to_owned()));
+            text.push_str(&cell.unwrap_or_else(str::to_owned));
         }
     }
     text

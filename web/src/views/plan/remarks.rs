@@ -20,7 +20,8 @@ pub(crate) fn remarks(state: State) -> El {
         let scenario = state.current.get();
         let is_plain = scenario.classes.is_empty()
             && scenario.bursts.is_none()
-            && scenario.profile.is_constant();
+            && !scenario.changes_over_time()
+            && !scenario.reacts();
         state.answered.with(|answered| match answered {
             Some(answered) if answered.scenario == scenario => {
                 report::remarks(&answered.answer, &scenario).join(&BETWEEN.to_string())

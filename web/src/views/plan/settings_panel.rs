@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use scenario::{Group, Scenario, SchedRules, field};
+use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
 use crate::{
     controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
@@ -17,11 +17,11 @@ use crate::{
 pub(crate) fn settings_panel(engine_open: bool) -> El {
     el("div").class("controls").child([
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
-        control_set(Group::Traffic).child([
-            control(&settings::RATE),
-            control(&settings::PROMPT),
-            control(&settings::ANSWER),
-        ]),
+        // Users of a closed loop take the place of the rate.
+        control_set(Group::Traffic)
+            .when(is_closed(false), || control(&settings::RATE))
+            .when(is_closed(true), || control(&settings::USERS))
+            .child([control(&settings::PROMPT), control(&settings::ANSWER)]),
         control_set(Group::Target).child([
             control(&settings::TTFT),
             control(&settings::TPOT),
@@ -33,9 +33,16 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             lengths_group(),
             mix_group(),
             engine_group(engine_open),
+            overload_group(),
             accuracy_group(),
         ]),
     ])
+}
+
+/// Whether the loop is closed, or not, now.
+fn is_closed(wanted: bool) -> impl Fn() -> bool + Clone + 'static {
+    let state = expect_context::<State>();
+    move || state.current.with(|scenario| scenario.closed.is_some() == wanted)
 }
 
 fn control_set(group: Group) -> El {
@@ -89,8 +96,10 @@ fn arrivals_group() -> El {
         begins_open: false,
         furnish: |body| {
             let body = body.child(Choice::of_kinds(&settings::ARRIVALS, Look::Wide).el());
-            let body = of_kind(body, &settings::ARRIVALS, PATTERNS);
-            let body = body.child(Choice::of_kinds(&settings::PROFILE, Look::List).el());
+            let body =
+                of_kind(body, &settings::ARRIVALS, PATTERNS).when(is_closed(true), pacing_choice);
+            let profile = Choice::of_kinds(&settings::PROFILE, Look::List).el();
+            let body = body.child(profile.flag_of("hidden", is_closed(true)));
             of_kind(body, &settings::PROFILE, PROFILES)
         },
     }
@@ -99,6 +108,7 @@ fn arrivals_group() -> El {
 
 const PATTERNS: KindDials = &[
     ("bursty", &[&settings::BURSTINESS]),
+    ("closed", &[&settings::THINK]),
     ("onoff", &[&settings::BURST, &settings::LULL, &settings::LULL_SHARE]),
 ];
 
@@ -222,6 +232,8 @@ fn vllm_choices() -> Vec<El> {
 
 /// A choice among the words of a setting.
 fn word_choice(id: &'static str, key: &'static str) -> El {
+    // A long row of words would not fit.
+    let is_long = key == "overload.policy";
     let (label, words) = field(key).map_or(("", &[][..]), |field| (field.label, field.choices));
     let options = words.iter().map(|word| (strings::word(word).to_owned(), *word)).collect();
     Choice {
@@ -230,10 +242,86 @@ fn word_choice(id: &'static str, key: &'static str) -> El {
         options,
         current: Box::new(move |scenario| scenario.get(key).unwrap_or_default()),
         put: Rc::new(move |scenario, word| scenario.set(key, word)),
+        look: if is_long { Look::List } else { Look::Wide },
+    }
+    .el()
+}
+
+/// When a user of a closed loop sends the next request.
+fn pacing_choice() -> El {
+    let on_schedule = |scenario: &Scenario| scenario.closed.is_some_and(|c| c.on_schedule);
+    let word = |on_schedule| if on_schedule { "scheduled" } else { "answered" };
+    Choice {
+        id: "pacing",
+        label: strings::PACING,
+        options: vec![
+            (strings::PACING_ANSWER.to_owned(), word(false)),
+            (strings::PACING_SCHEDULE.to_owned(), word(true)),
+        ],
+        current: Box::new(move |scenario| word(on_schedule(scenario)).to_owned()),
+        put: Rc::new(move |scenario, chosen| {
+            let text = settings::closed(scenario, |closed| {
+                closed.on_schedule = chosen == word(true);
+            });
+            scenario.set("arrivals", &text)
+        }),
         look: Look::Wide,
     }
     .el()
 }
+
+/// Whether a person sees a control: something follows from it, or it was changed.
+fn is_shown(key: &'static str) -> impl Fn() -> bool + Clone + 'static {
+    let state = expect_context::<State>();
+    move || state.current.with(|scenario| scenario.has_needs_of(key) || differs(scenario, &[key]))
+}
+
+/// Dials that are there while something follows from them.
+fn details(body: El, dials: &'static [Dial]) -> El {
+    dials.iter().fold(body, |body, dial| body.when(is_shown(dial.key), move || control(dial)))
+}
+
+/// Choices that are there while something follows from them.
+fn choices(body: El, choices: &'static [(&'static str, &'static str)]) -> El {
+    choices
+        .iter()
+        .fold(body, |body, &(id, key)| body.when(is_shown(key), move || word_choice(id, key)))
+}
+
+fn overload_group() -> El {
+    Fold {
+        id: "overload",
+        name: strings::OVERLOAD,
+        summary: strings::overload_summary,
+        is_changed: |scenario| {
+            let ours = FIELDS.iter().filter(|field| field.group == Group::Overload);
+            ours.into_iter().any(|field| differs(scenario, &[field.key]))
+        },
+        begins_open: false,
+        furnish: |body| {
+            let state = expect_context::<State>();
+            let note = move || match state.current.with(|scenario| scenario.rules) {
+                SchedRules::Reference => "",
+                _ => strings::NEEDS_REFERENCE,
+            };
+            let body = body
+                .child(el("p").class("control-help").text_of(note))
+                .child(word_choice("queue-policy", "overload.policy"))
+                .child([control(&settings::QUEUE_LIMIT), control(&settings::DEADLINE)]);
+            let body = details(body, &settings::LINE_DETAILS).child(control(&settings::PATIENCE));
+            let body = choices(body, PATIENCE_CHOICES)
+                .when(is_shown("clients.retries"), || control(&settings::RETRIES));
+            let body = details(body, &settings::RETRY_DETAILS);
+            details(choices(body, THROTTLE_CHOICES), &settings::THROTTLE_DETAILS)
+        },
+    }
+    .el()
+}
+
+const PATIENCE_CHOICES: &[(&str, &str)] =
+    &[("awaits", "clients.awaits"), ("abandoned", "clients.abandoned")];
+
+const THROTTLE_CHOICES: &[(&str, &str)] = &[("throttle", "clients.throttle")];
 
 const RULE_DIALS: KindDials = &[("dynamic", &[&settings::DELAY])];
 

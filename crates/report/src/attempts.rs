@@ -1,0 +1,120 @@
+//! What became of the attempts of clients that react, beside what became of users' requests.
+
+use quantity::{count, counted};
+use scenario::Scenario;
+use serde_json::{Value, json};
+use sim_core::{Distribution, Run, clients::AttemptCounts};
+
+use crate::json::distribution;
+
+/// The attempts of a run, or of all replicas together.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts {
+    /// How they ended.
+    pub counts: AttemptCounts,
+    /// Of those that were answered, from being sent to the first token, in seconds: what a client
+    /// measures that does not know when it meant to send.
+    pub ttft_from_send: Distribution,
+}
+
+impl Attempts {
+    /// Add those of another replica.
+    pub fn add(&mut self, counts: &AttemptCounts, ttft_from_send: &Distribution) {
+        let mine = &mut self.counts;
+        for (mine, theirs) in [
+            (&mut mine.sent, counts.sent),
+            (&mut mine.retries, counts.retries),
+            (&mut mine.completed, counts.completed),
+            (&mut mine.rejected, counts.rejected),
+            (&mut mine.dropped, counts.dropped),
+            (&mut mine.abandoned, counts.abandoned),
+            (&mut mine.throttled, counts.throttled),
+            (&mut mine.forbidden, counts.forbidden),
+            (&mut mine.wasted_tokens, counts.wasted_tokens),
+        ] {
+            *mine += theirs;
+        }
+        self.ttft_from_send.merge(ttft_from_send);
+    }
+}
+
+/// Whether a latency from the real sending may differ from that from the intended one.
+pub(crate) fn has_two_views(scenario: &Scenario) -> bool {
+    scenario.clients.retries > 0 || scenario.closed.is_some_and(|closed| closed.on_schedule)
+}
+
+/// How the requests ended that got no answer: “420 rejected, 60 dropped after waiting.” Nothing
+/// where all were answered.
+pub(crate) fn unanswered(run: &Run) -> Option<String> {
+    let parts = [
+        (run.rejected, "rejected"),
+        (run.dropped, "dropped after waiting"),
+        (run.abandoned, "given up by their clients"),
+        (run.throttled, "held back by their clients"),
+    ];
+    let parts = named(&parts);
+    (!parts.is_empty()).then(|| format!("Without an answer: {}.", parts.join(", ")))
+}
+
+/// How the attempts ended, in sentences.
+pub(crate) fn sentences(attempts: &Attempts, scenario: &Scenario) -> Vec<String> {
+    let counts = attempts.counts;
+    let ends = named(&[
+        (counts.completed, "answered"),
+        (counts.rejected, "rejected"),
+        (counts.dropped, "dropped after waiting"),
+        (counts.abandoned, "given up"),
+    ]);
+    let mut sentences = Vec::new();
+    // Without retries each request is one attempt, and has been told of.
+    if scenario.clients.retries > 0 {
+        let tries = counted(counts.sent, "attempt", "attempts");
+        let retries = counted(counts.retries, "retry", "retries");
+        sentences.push(format!("{tries} sent, {retries} among them: {}.", ends.join(", ")));
+    }
+    if counts.throttled > 0 {
+        let held = counted(counts.throttled, "attempt", "attempts");
+        sentences.push(format!("{held} held back by clients that throttled themselves."));
+    }
+    if counts.forbidden > 0 {
+        let retries = counted(counts.forbidden, "retry", "retries");
+        sentences.push(format!("{retries} forbidden by the retry budget."));
+    }
+    if counts.wasted_tokens > 0 {
+        let tokens = counted(counts.wasted_tokens, "token", "tokens");
+        sentences.push(format!("{tokens} generated for clients that had gone."));
+    }
+    if has_two_views(scenario) {
+        sentences.push(TWO_VIEWS.to_owned());
+    }
+    sentences
+}
+
+/// Row of the latencies that count from the real sending.
+pub(crate) const FROM_SEND: &str = "TTFT from send";
+
+const TWO_VIEWS: &str = "TTFT counts from when a request was first meant to be sent, TTFT from \
+                         send from the attempt that was answered: a client that measures so omits \
+                         the wait before it (coordinated omission).";
+
+fn named(parts: &[(u64, &str)]) -> Vec<String> {
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, what)| format!("{} {what}", count(*number))).collect()
+}
+
+/// The same for machines.
+pub(crate) fn json(attempts: &Attempts) -> Value {
+    let counts = attempts.counts;
+    json!({
+        "sent": counts.sent,
+        "retries": counts.retries,
+        "completed": counts.completed,
+        "rejected": counts.rejected,
+        "dropped": counts.dropped,
+        "abandoned": counts.abandoned,
+        "throttled": counts.throttled,
+        "forbidden": counts.forbidden,
+        "wasted_tokens": counts.wasted_tokens,
+        "ttft_from_send": distribution(&attempts.ttft_from_send),
+    })
+}

@@ -1,0 +1,281 @@
+//! Overload and clients: what a scenario says of them, and what the simulator then does.
+
+use proptest::prelude::*;
+use scenario::{OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
+use sim_core::{
+    Keep, Rules, Run,
+    clients::{
+        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
+        ThinkTime, Throttle,
+    },
+    engine::{
+        Attendance, Codel, OverloadPolicy, ServiceOrder, VllmRules, simulate_attended,
+        simulate_attended_by_oracle, vllm::Policy,
+    },
+};
+
+fn resolved(link: &str) -> Resolved {
+    let parsed = Scenario::from_link(link);
+    assert_eq!(parsed.notices, [], "{link}");
+    parsed.scenario.resolve().unwrap_or_else(|error| panic!("{link}: {error}"))
+}
+
+fn refused(link: &str) -> ResolveError {
+    Scenario::from_link(link).scenario.resolve().expect_err(link)
+}
+
+#[test]
+fn nobody_reacts_unless_somebody_says_so() {
+    for link in [
+        "",
+        "sched.rules=vllm",
+        "sched.rules=static",
+        // These only say how.
+        "clients.backoff=5&clients.backoff_cap=9&clients.retry_budget=10&clients.awaits=answer",
+        "overload.codel_target=1&overload.codel_interval=2&clients.abandoned=finished",
+        "clients.throttle_k=3&clients.throttle_window=10",
+    ] {
+        assert_eq!(resolved(link).attendance, Attendance::OPEN, "{link}");
+    }
+}
+
+#[test]
+fn every_setting_reaches_the_simulator() {
+    let line = "overload.policy=lifo&overload.queue_limit=50&overload.deadline=2s\
+                &overload.rejection_cost=3ms&overload.retry_after=4s";
+    let policy = OverloadPolicy {
+        queue_limit: Some(50),
+        max_wait_s: Some(2.0),
+        order: ServiceOrder::NewestFirst,
+        codel: None,
+        rejection_cost_s: 0.003,
+        retry_after_s: Some(4.0),
+    };
+    assert_eq!(resolved(line).attendance.overload, policy);
+    let codel = resolved("overload.policy=codel&overload.codel_target=5ms").attendance.overload;
+    assert_eq!(codel.codel, Some(Codel { target_s: 0.005, interval_s: 1.0 }));
+    assert_eq!(codel.order, ServiceOrder::OldestFirst);
+
+    let clients = "clients.patience=8&clients.awaits=answer&clients.abandoned=finished\
+                   &clients.retries=2&clients.backoff=500ms&clients.backoff_cap=5s\
+                   &clients.retry_budget=10%25&clients.throttle=on&clients.throttle_k=1.5\
+                   &arrivals=closed(200,10s,scheduled)";
+    let spec = ClientSpec {
+        population: Population::Closed {
+            users: 200,
+            think: ThinkTime::Fixed { mean_s: 10.0 },
+            pacing: Pacing::OnSchedule,
+        },
+        patience: Some(Patience {
+            after_s: 8.0,
+            awaits: Awaited::Answer,
+            work: GivenUpWork::StillDone,
+        }),
+        retries: Some(Retries {
+            max_attempts: 3,
+            wait: RetryWait::Backoff { base_s: 0.5, cap_s: 5.0 },
+            honours_retry_after: true,
+            budget: Some(0.1),
+        }),
+        throttle: Some(Throttle { k: 1.5, window_s: 120.0 }),
+    };
+    assert_eq!(resolved(clients).attendance.clients, spec);
+    let at_once = resolved("clients.retries=1&clients.backoff=0&overload.queue_limit=5");
+    let retries = at_once.attendance.clients.retries.expect("retries");
+    assert_eq!((retries.wait, retries.budget), (RetryWait::Immediate, None));
+}
+
+#[test]
+fn rules_without_clients_say_what_works() {
+    for (rules, setting) in [
+        ("vllm-0.33", "overload.queue_limit=100"),
+        ("vllm-0.11", "clients.patience=5"),
+        ("static", "overload.policy=priority"),
+        ("dynamic(0.02s)", "arrivals=closed(200,10s)"),
+        ("sequential", "clients.throttle=on"),
+        ("vllm-0.33", "overload.policy=codel"),
+        ("static", "overload.deadline=1"),
+    ] {
+        let error = refused(&format!("sched.rules={rules}&{setting}"));
+        let text = error.to_string();
+        for part in [setting, rules, "Try sched.rules=reference"] {
+            assert!(text.contains(part), "{setting} under {rules}: {text}");
+        }
+        let [remedy] = error.remedies() else { panic!("one remedy: {text}") };
+        assert_eq!((&*remedy.key, &*remedy.value), ("sched.rules", "reference"));
+    }
+}
+
+/// Both settings of a priority mean the same under vLLM's rules, and under the reference rules the
+/// one of the line does.
+#[test]
+fn there_is_one_priority() {
+    let policy = |link: &str| match resolved(link).setup.rules {
+        Rules::VllmV1(VllmRules { policy, .. }) => policy,
+        other => panic!("{other:?}"),
+    };
+    let classes = "sched.rules=vllm&class.chat=share:20,priority:-1";
+    assert_eq!(policy(classes), Policy::Fcfs);
+    for setting in ["sched.policy=priority", "overload.policy=priority"] {
+        let link = format!("{classes}&{setting}");
+        assert_eq!(policy(&link), Policy::Priority, "{setting}");
+        assert!(resolved(&link).attendance.is_open(), "{setting}");
+    }
+    let reference = resolved("class.chat=share:20,priority:-1&overload.policy=priority");
+    assert_eq!(reference.attendance.overload.order, ServiceOrder::ByPriority);
+}
+
+#[test]
+fn a_closed_loop_has_no_rate_over_time() {
+    let scenario = Scenario::from_link("arrivals=closed(200,10s)&profile=daily(0.3)").scenario;
+    assert!(!scenario.changes_over_time());
+    let resolved = scenario.resolve().expect("resolves");
+    let plain = self::resolved("arrivals=closed(200,10s)");
+    assert_eq!(resolved.setup, plain.setup);
+    let ledger = &plain.ledger;
+    assert_eq!(ledger.get("arrivals.users").map(|entry| entry.value), Some(200.0));
+    assert_eq!(ledger.get("arrivals.think_s").map(|entry| entry.value), Some(10.0));
+    assert!(ledger.get("rate").is_none(), "the rate follows from the users");
+}
+
+#[test]
+fn the_ledger_tells_what_something_follows_from() {
+    let quiet = resolved("").ledger;
+    let said = |entry: &&scenario::LedgerEntry| {
+        entry.key.starts_with("overload.") || entry.key.starts_with("clients.")
+    };
+    assert_eq!(quiet.0.iter().filter(said).count(), 0);
+    let ledger = resolved("overload.queue_limit=100&clients.retries=3").ledger;
+    let keys: Vec<&str> = ledger.0.iter().filter(said).map(|entry| &*entry.key).collect();
+    let expected =
+        ["overload.queue_limit", "clients.retries", "clients.backoff", "clients.backoff_cap"];
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn needs_name_settings_and_values_that_meet_them() {
+    for (key, needs) in
+        OVERLOAD_NEEDS.iter().flat_map(|(keys, needs)| keys.iter().map(move |key| (*key, *needs)))
+    {
+        assert!(field(key).is_some(), "{key}");
+        for need in needs {
+            let mut scenario = Scenario::preset();
+            if need.key == "arrivals" {
+                scenario.set("arrivals", "closed(20,1s)").expect("users");
+            } else if need.key == "clients.backoff" {
+                scenario.set("clients.backoff", "0").expect("a time");
+            }
+            assert!(!(need.is_met)(&scenario), "{key}: {}", need.key);
+            assert_eq!(scenario.set(need.key, need.value), Ok(vec![]), "{key}");
+            assert!((need.is_met)(&scenario), "{key}: {}={}", need.key, need.value);
+        }
+    }
+}
+
+#[test]
+fn what_changes_nothing_is_told_with_what_would_make_it_count() {
+    let said = |link: &str| {
+        let cautions = Scenario::from_link(link).scenario.cautions();
+        cautions.into_iter().map(|notice| notice.message).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("clients.retries=3"),
+        ["Retries (clients.retries=3) has no effect under overload.queue_limit=0; set \
+             overload.queue_limit=100 to use it."]
+    );
+    assert_eq!(
+        said("rate=40&arrivals=closed(200,10s)"),
+        ["Request rate (rate=40) has no effect under arrivals=closed(200,10s); set \
+             arrivals=poisson to use it."]
+    );
+    for quiet in [
+        "clients.retries=3&clients.patience=5&clients.backoff=0",
+        "overload.policy=codel&overload.codel_target=5ms",
+        "overload.queue_limit=50&overload.rejection_cost=2ms&clients.throttle=on",
+        "class.vip=share:20,priority:-1&overload.policy=priority",
+        "sched.rules=vllm&class.vip=share:20,priority:-1&overload.policy=priority",
+    ] {
+        assert_eq!(said(quiet), Vec::<String>::new(), "{quiet}");
+    }
+}
+
+fn run(link: &str) -> Run {
+    let resolved = resolved(link);
+    let attended = resolved.attendance.before(&resolved.setup);
+    simulate_attended(&attended, Keep::default()).expect("a run").run
+}
+
+/// What needs something changes nothing without it.
+#[test]
+fn what_lacks_what_it_needs_changes_nothing() {
+    let bare = run("rate=40&sim.requests=300");
+    for (setting, lacks) in [
+        ("overload.codel_target=1ms", "overload.policy"),
+        ("overload.rejection_cost=5ms", "overload.queue_limit"),
+        ("overload.retry_after=9", "overload.queue_limit"),
+        ("clients.awaits=answer", "clients.patience"),
+        ("clients.abandoned=finished", "clients.patience"),
+        ("clients.retries=5", "overload.queue_limit"),
+        ("clients.backoff=9", "clients.retries"),
+        ("clients.retry_budget=50", "clients.retries"),
+        ("clients.throttle=on", "overload.queue_limit"),
+        ("clients.throttle_k=1.1", "clients.throttle"),
+    ] {
+        assert_eq!(run(&format!("rate=40&sim.requests=300&{setting}")), bare, "{setting} {lacks}");
+    }
+}
+
+/// Links of overload and clients at loads from light to far too much.
+fn links() -> impl Strategy<Value = String> {
+    let policy = prop::sample::select(vec!["fifo", "lifo", "priority", "codel"]);
+    let limit = prop::sample::select(vec!["0", "3", "20"]);
+    let time = || prop::sample::select(vec!["0", "0.2", "3"]);
+    let awaits = prop::sample::select(vec!["first-token", "answer"]);
+    let work = prop::sample::select(vec!["stopped", "finished"]);
+    let budget = prop::sample::select(vec!["0", "20%"]);
+    let throttle = prop::sample::select(vec!["on", "off"]);
+    let arrivals =
+        prop::sample::select(vec!["poisson", "closed(30,500ms)", "closed(40,1s,scheduled)"]);
+    (
+        (policy, limit, time(), time()),
+        (time(), awaits, work, 0..4, time()),
+        (budget, throttle, arrivals, 5..80, any::<u32>()),
+    )
+        .prop_map(|(line, clients, others)| {
+            let (policy, limit, deadline, after) = line;
+            let (patience, awaits, work, retries, backoff) = clients;
+            let (budget, throttle, arrivals, rate, seed) = others;
+            format!(
+                "overload.policy={policy}&overload.queue_limit={limit}&overload.deadline={deadline}\
+                 &overload.retry_after={after}&overload.rejection_cost=1ms&overload.codel_interval=200ms\
+                 &clients.patience={patience}&clients.awaits={awaits}&clients.abandoned={work}\
+                 &clients.retries={retries}&clients.backoff={backoff}&clients.backoff_cap=5\
+                 &clients.retry_budget={budget}&clients.throttle={throttle}\
+                 &clients.throttle_window=5&arrivals={arrivals}&rate={rate}&seed={seed}\
+                 &in=uniform(50,500)&out=uniform(1,60)&sched.max_num_seqs=6&sim.requests=80\
+                 &class.vip=share:30,priority:-2,in:40"
+            )
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// What a link says is simulated alike by the fast engine and by the one that looks at every
+    /// request in every step.
+    #[test]
+    fn the_engine_agrees_with_the_obvious_one(link in links()) {
+        let resolved = resolved(&link);
+        let attended = resolved.attendance.before(&resolved.setup);
+        let keep = Keep { requests: true, ..Keep::default() };
+        let fast = simulate_attended(&attended, keep).expect("a run");
+        let slow = simulate_attended_by_oracle(&attended, keep).expect("a run");
+        prop_assert_eq!(fast.run.verify(), Ok(()));
+        prop_assert_eq!(fast.attempts, slow.attempts, "{}", link);
+        let outcomes = |run: &Run| {
+            let all = run.requests.clone().unwrap_or_default();
+            all.iter().map(|request| request.outcome).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(outcomes(&fast.run), outcomes(&slow.run), "{}", link);
+    }
+}
