@@ -399,11 +399,20 @@ fn a_sweep_believes_its_runs() {
     }
     let resolved = scenario.resolve().expect("it resolves");
     let mut sweep = planner::Sweep::new(&resolved, vec![5.0, 15.0, 30.0, 45.0]);
-    let runs: Vec<_> = sweep.next_jobs().iter().map(|job| job.run().expect("it runs")).collect();
-    for run in &runs[6..] {
+    let mut last_runs = Vec::new();
+    loop {
+        let jobs = sweep.next_jobs();
+        if jobs.is_empty() {
+            break;
+        }
+        // The ceiling comes first, the rates last.
+        last_runs = jobs.iter().map(|job| job.run().expect("it runs")).collect();
+        sweep.accept(&last_runs);
+    }
+    assert_eq!(last_runs.len(), 12);
+    for run in &last_runs[6..] {
         assert_ne!(run.judgement().verdict, sim_core::measure::Verdict::Stable);
     }
-    sweep.accept(&runs);
     let stable: Vec<bool> = sweep.points().iter().map(|point| point.stable).collect();
     assert_eq!(stable, [true, true, false, false]);
     assert!(sweep.points()[..2].iter().all(|point| point.settled));

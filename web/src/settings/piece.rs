@@ -166,7 +166,11 @@ pub(crate) static USERS: Dial = Dial {
         ..piece(
             1_000.0,
             |s| Some(s.closed?.users as f64),
-            |s, users| closed(s, |closed| closed.users = users.round() as u64),
+            |s, users| {
+                let ClosedLoop { think_s, on_schedule, .. } = users_of(s);
+                // As typed: what is no whole number is told by the scenario.
+                closed_text(users, think_s, on_schedule)
+            },
         )
     }),
 };
@@ -190,10 +194,18 @@ pub(crate) static THINK: Dial = Dial {
 
 /// Users with something changed.
 pub(crate) fn closed(scenario: &Scenario, change: impl Fn(&mut ClosedLoop)) -> String {
-    let usual = ClosedLoop { users: 1_000, think_s: 10.0, on_schedule: false };
-    let mut closed = scenario.closed.unwrap_or(usual);
+    let mut closed = users_of(scenario);
     change(&mut closed);
-    let ClosedLoop { users, think_s, on_schedule } = closed;
+    closed_text(closed.users as f64, closed.think_s, closed.on_schedule)
+}
+
+/// The users in force, or the usual ones.
+fn users_of(scenario: &Scenario) -> ClosedLoop {
+    let usual = ClosedLoop { users: 1_000, think_s: 10.0, on_schedule: false };
+    scenario.closed.unwrap_or(usual)
+}
+
+fn closed_text(users: f64, think_s: f64, on_schedule: bool) -> String {
     format!("closed({users},{think_s}s{})", if on_schedule { ",scheduled" } else { "" })
 }
 

@@ -26,7 +26,7 @@ const LEVEL: f64 = 0.95;
 
 /// Requests needed for a P99 within ± 10 % at 95 % confidence: what [`requests_needed`] says, for
 /// callers that ask nothing else.
-pub const P99_NEEDS: u64 = 1_793;
+pub const P99_NEEDS: u64 = 1_794;
 
 impl PercentileAdvice {
     /// What a percentile (nearest rank) of a number of independent requests rests on.
