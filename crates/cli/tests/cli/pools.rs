@@ -36,7 +36,7 @@ fn pools_are_told_beside_the_same_replicas_together() {
     }
     let text = printed(&[&["simulate"][..], &LIGHT[..], &POOLS[..]].concat());
     assert!(text.contains("1 prefill replica was busy for"), "{text}");
-    assert!(text.contains("300 KV caches of 14 MiB on average"), "{text}");
+    assert!(text.contains("300 KV caches of 14\u{202f}MiB on average"), "{text}");
     assert!(text.contains("in pools  3 replicas doing both"), "{text}");
 }
 
