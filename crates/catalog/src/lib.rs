@@ -4,6 +4,7 @@
 //! once published is never given to something else. Whenever a figure changes, [`REVISION`] goes up
 //! by one, and links written under another revision say so.
 
+mod config;
 mod figure;
 mod gpu;
 mod model;
@@ -12,6 +13,7 @@ mod suggest;
 
 use std::sync::OnceLock;
 
+pub use config::{ConfigError, ModelConfig, read_config};
 pub use figure::{Figure, FigureKind};
 pub use gpu::Gpu;
 pub use model::Model;
