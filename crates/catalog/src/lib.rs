@@ -8,6 +8,7 @@ mod config;
 mod figure;
 mod gpu;
 mod model;
+mod networks;
 mod parse;
 mod suggest;
 
@@ -17,6 +18,7 @@ pub use config::{ConfigError, ModelConfig, read_config};
 pub use figure::{Figure, FigureKind};
 pub use gpu::Gpu;
 pub use model::Model;
+pub use networks::{Checkpoint, Device, LookUpError, checkpoint, checkpoint_slugs, device};
 pub use parse::CatalogError;
 pub use suggest::nearest;
 

@@ -21,6 +21,8 @@ pub enum Basis {
 pub struct Term {
     /// Bytes on one GPU.
     pub bytes: f64,
+    /// How far it may be off, bytes.
+    pub half_width_bytes: f64,
     /// Where it comes from.
     pub basis: Basis,
 }
@@ -42,6 +44,8 @@ pub struct Budget {
     pub graphs: Term,
     /// What is left; negative where the model does not fit.
     pub kv_bytes: f64,
+    /// How far that may be off, bytes: all terms off to the same side.
+    pub kv_half_width_bytes: f64,
 }
 
 /// Terms that are known from a log, in bytes on one GPU.
@@ -134,6 +138,21 @@ pub(crate) fn graph_bytes(layers: usize) -> f64 {
     (0.2 + 0.022 * layers as f64) * GIB
 }
 
+impl Term {
+    /// What is given, or else what was found. What is assumed may be off by `assumed_gib`, what was fitted
+    /// by a fifth of that: the spread of the logs about the formulas.
+    fn of(given: Option<f64>, found: f64, basis: Basis, assumed_gib: f64) -> Self {
+        let half_width_bytes = assumed_gib * GIB;
+        match (given, basis) {
+            (Some(bytes), _) => Self { bytes, half_width_bytes: 0.0, basis: Basis::Given },
+            (None, Basis::Fitted) => {
+                Self { bytes: found, half_width_bytes: half_width_bytes / 5.0, basis }
+            }
+            (None, _) => Self { bytes: found, half_width_bytes, basis },
+        }
+    }
+}
+
 impl Budget {
     /// The sum of a stage.
     pub(crate) fn of(
@@ -150,10 +169,6 @@ impl Budget {
         } else {
             Basis::Assumed
         };
-        let known = |value: Option<f64>, other: f64, basis: Basis| match value {
-            Some(bytes) => Term { bytes, basis: Basis::Given },
-            None => Term { bytes: other, basis },
-        };
         let features = ActivationFeatures::of(architecture, deployment, is_last);
         let peak = ActivationModel::of(rules).peak_bytes(&features);
         let is_linked = deployment.parallel.tp > 1 && deployment.gpu.has_fast_links;
@@ -168,18 +183,24 @@ impl Budget {
         let mut budget = Self {
             total_bytes,
             utilization: deployment.utilization,
-            weights: known(given.weights_bytes, weights_bytes, Basis::Derived),
-            activation: known(given.activation_bytes, peak, fitted),
-            non_torch: known(given.non_torch_bytes, non_torch, fitted),
-            graphs: known(given.graph_bytes, graphs, if reserves { Basis::Assumed } else { Basis::Derived }),
+            weights: Term::of(given.weights_bytes, weights_bytes, Basis::Derived, 0.3),
+            activation: Term::of(given.activation_bytes, peak, fitted, 1.5),
+            non_torch: Term::of(given.non_torch_bytes, non_torch, fitted, 1.0),
+            graphs: if reserves {
+                Term::of(given.graph_bytes, graphs, Basis::Assumed, 1.0)
+            } else {
+                Term::of(given.graph_bytes, 0.0, Basis::Derived, 0.0)
+            },
             kv_bytes: 0.0,
+            kv_half_width_bytes: 0.0,
         };
+        let terms = [budget.weights, budget.activation, budget.non_torch, budget.graphs];
+        if given.kv_bytes.is_none() {
+            budget.kv_half_width_bytes = terms.iter().map(|term| term.half_width_bytes).sum();
+        }
         budget.kv_bytes = given.kv_bytes.unwrap_or(
             total_bytes * budget.utilization
-                - budget.weights.bytes
-                - budget.activation.bytes
-                - budget.non_torch.bytes
-                - budget.graphs.bytes,
+                - terms.iter().map(|term| term.bytes).sum::<f64>(),
         );
         budget
     }

@@ -110,7 +110,7 @@ impl EngineRules {
             version,
             utilization: if from(21) { 0.92 } else { 0.90 },
             // Four bytes each for the copies that sorting needed, before the sampler was a kernel.
-            bytes_per_logit: if from(17) { 14.5 } else { 38.5 },
+            bytes_per_logit: if from(17) { 14.52 } else { 38.5 },
             reserves_graphs: from(21),
             logs_tokens_by_concurrency: from(21),
             even_kinds: if from(20) { 1.5 } else { 1.25 },

@@ -1,7 +1,7 @@
 //! From an architecture and a deployment to blocks, tokens and concurrency.
 
 use super::{
-    Architecture, Budget, EngineRules, Given, Hold, KvElement, KvLayout, LayerCache, MemoryError,
+    Architecture, Budget, EngineRules, EngineVersion, Given, Hold, KvElement, KvLayout, LayerCache, MemoryError,
     Mixer, RankWeights, StatePages, WeightBytes, architecture::in_reach,
 };
 
@@ -78,6 +78,31 @@ pub struct Deployment {
     pub given: Given,
     /// Blocks as logged or set (`num_gpu_blocks`), which then stand for the computed ones.
     pub num_blocks: Option<u64>,
+}
+
+impl Deployment {
+    /// One GPU with the defaults of an engine's version: BF16, 8,192 tokens a step, 1,024 requests.
+    pub fn on(gpu: Gpu, version: EngineVersion, max_model_len: u64) -> Self {
+        let rules = EngineRules::of(version);
+        Self {
+            gpu,
+            rules,
+            parallel: Parallelism::default(),
+            utilization: rules.utilization,
+            max_model_len,
+            max_num_batched_tokens: 8192,
+            max_num_seqs: 1024,
+            weight_bytes: WeightBytes::plain(2.0),
+            kv_element: KvElement::Bytes(2),
+            block_tokens: None,
+            caches_states: rules.caches_states,
+            has_hybrid_allocator: true,
+            drafted_tokens: 0,
+            has_cuda_graphs: true,
+            given: Given::default(),
+            num_blocks: None,
+        }
+    }
 }
 
 /// One stage of the pipeline, on each of its GPUs.
