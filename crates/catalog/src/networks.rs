@@ -156,7 +156,8 @@ pub fn device(name: &str) -> Result<Device, LookUpError> {
     let broken = |error: &dyn std::fmt::Display| LookUpError::Broken(error.to_string());
     let all: RawDevices = serde_json::from_str(DEVICES).map_err(|error| broken(&error))?;
     let wanted = normalised(name);
-    let found = all.devices.into_iter().find(|it| it.slug == wanted || it.aliases.contains(&wanted));
+    let found =
+        all.devices.into_iter().find(|it| it.slug == wanted || it.aliases.contains(&wanted));
     if let Some(found) = found {
         return Ok(Device {
             slug: found.slug,
@@ -206,7 +207,9 @@ mod tests {
             let found = checkpoint(slug).unwrap_or_else(|error| panic!("{slug}: {error}"));
             assert_eq!(&found.slug, slug);
         }
-        for name in ["meta-llama/Llama-3.1-8B-Instruct", "Llama 3.1 8B", "someone/Llama-3.1-8B-Instruct"] {
+        for name in
+            ["meta-llama/Llama-3.1-8B-Instruct", "Llama 3.1 8B", "someone/Llama-3.1-8B-Instruct"]
+        {
             assert_eq!(checkpoint(name).map(|it| it.slug).as_deref(), Ok("llama-3.1-8b"), "{name}");
         }
         let mut names: Vec<String> = raw_checkpoints()

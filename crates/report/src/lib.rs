@@ -18,6 +18,7 @@ mod knee;
 mod know;
 mod know_table;
 mod ledger;
+mod memory;
 mod names;
 mod requests;
 mod run_text;
@@ -36,6 +37,7 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
+pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
 pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};

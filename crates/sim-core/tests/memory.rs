@@ -177,7 +177,9 @@ fn elements_take_their_bytes_with_their_scales() {
     let per_token = |element: KvElement| {
         let mut deployment = served(24);
         deployment.kv_element = element;
-        planned(vec![layer(attention(8, 128, Reach::Full)); 32], &deployment).layout.bytes_per_token()
+        planned(vec![layer(attention(8, 128, Reach::Full)); 32], &deployment)
+            .layout
+            .bytes_per_token()
     };
     assert_eq!(per_token(KvElement::Bytes(4)), 262_144.0);
     assert_eq!(per_token(KvElement::Bytes(2)), 131_072.0);
@@ -244,9 +246,8 @@ fn pages_are_made_equal_padded_or_refused() {
         shape: sim_core::memory::CacheShape { heads: 1, key_dim: page_bytes, value_dim: 0 },
         hold,
     };
-    let rules = |pages: PagePolicy| {
-        EngineRules { pages, ..EngineRules::of(EngineVersion::MEASURED) }
-    };
+    let rules =
+        |pages: PagePolicy| EngineRules { pages, ..EngineRules::of(EngineVersion::MEASURED) };
     // Longer blocks for the smaller page.
     let even = [cache(4096, Hold::All), cache(8192, Hold::Window(1024))];
     let layout = KvLayout::of(&even, &rules(PagePolicy::Refuse)).expect("8192 is twice 4096");
@@ -286,13 +287,15 @@ fn a_state_makes_blocks_of_attention_as_large_as_itself() {
     let mamba =
         Recurrent::Mamba2 { heads: 48, head_dim: 64, state: 128, groups: 1, taps: 4, chunk: 256 };
     deployment.caches_states = true;
-    let layers =
-        vec![layer(Mixer::Recurrent(mamba)), layer(attention(4, 128, Reach::Full))];
+    let layers = vec![layer(Mixer::Recurrent(mamba)), layer(attention(4, 128, Reach::Full))];
     let found = planned(layers, &deployment);
     let attention_blocks =
         found.layout.groups.iter().find(|group| group.cache.hold == Hold::All).expect("attention");
     assert!(attention_blocks.cache.block_tokens.is_multiple_of(256));
-    assert_eq!(found.blocks_per_request, 2 * 8192_u64.div_ceil(attention_blocks.cache.block_tokens));
+    assert_eq!(
+        found.blocks_per_request,
+        2 * 8192_u64.div_ceil(attention_blocks.cache.block_tokens)
+    );
 }
 
 #[test]
@@ -332,7 +335,8 @@ fn experts_are_shared_by_all_ranks_and_attention_by_those_of_one_replica() {
     assert_eq!(alone.expert_bytes, (4 * 64 * 3 * 256 * 1024 * 2) as f64);
     let by_tensor = of(Parallelism { tp: 8, ..Parallelism::default() });
     let by_data = of(Parallelism { dp: 8, ..Parallelism::default() });
-    let by_experts = of(Parallelism { dp: 8, has_expert_parallelism: true, ..Parallelism::default() });
+    let by_experts =
+        of(Parallelism { dp: 8, has_expert_parallelism: true, ..Parallelism::default() });
     for divided in [by_tensor, by_data, by_experts] {
         assert_eq!(divided.expert_bytes * 8.0, alone.expert_bytes);
     }

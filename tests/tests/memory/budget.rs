@@ -109,7 +109,10 @@ fn the_pool_follows_from_the_configuration_alone() {
             let found = plan(&config.architecture, &deployment).expect("it can be planned");
             let pool = found.stages[0].budget.kv_bytes;
             let logged = row.gib("kv_cache_gib_per_gpu").expect("it is logged");
-            errors.push((apart(pool, logged), format!("{} tp {}", row.text("model"), row.text("tp"))));
+            errors.push((
+                apart(pool, logged),
+                format!("{} tp {}", row.text("model"), row.text("tp")),
+            ));
         }
     }
     errors.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -71,9 +71,7 @@ fn budgets_and_token_counts_are_those_of_the_log() {
                 value_dim: 0,
                 indexer: None,
             }),
-            None => {
-                Mixer::Attention(Attention::full(0, whole(&spec["kv"]), whole(&spec["hd"])))
-            }
+            None => Mixer::Attention(Attention::full(0, whole(&spec["kv"]), whole(&spec["hd"]))),
         };
         let layers = vec![layer(mixer); whole(&spec["L"]) as usize];
         let architecture = Architecture { layers, ..Architecture::default() };

@@ -73,8 +73,8 @@ impl Row {
     /// The model and how it is served, or `None` where the model is not named.
     pub(crate) fn served(&self) -> Option<(ModelConfig, Deployment)> {
         let mut config = model(self.text("model"))?;
-        if self.text("dp_or_dcp").ends_with("mtp1") {
-            // One speculative layer, which keeps a cache like the last.
+        if self.text("model").ends_with("MTP") && !self.text("dp_or_dcp").ends_with("mtp0") {
+            // One speculative layer, unless the row says none, which keeps a cache like the last.
             let layers = &mut config.architecture.layers;
             layers.push(layers.last().expect("a model has layers").clone());
         }

@@ -13,13 +13,17 @@ pub enum ConfigError {
         message: String,
     },
     /// The JSON is no object.
-    #[error("it holds {found} instead of an object; take the file config.json of the model’s repository")]
+    #[error(
+        "it holds {found} instead of an object; take the file config.json of the model’s repository"
+    )]
     NotAnObject {
         /// What it holds.
         found: &'static str,
     },
     /// A fact is missing.
-    #[error("it lacks {field}, which memory depends on; add it, or take the file config.json of the model’s repository")]
+    #[error(
+        "it lacks {field}, which memory depends on; add it, or take the file config.json of the model’s repository"
+    )]
     Missing {
         /// The usual name of the field.
         field: String,
@@ -35,7 +39,9 @@ pub enum ConfigError {
         must_be: String,
     },
     /// The family's cache is not modelled.
-    #[error("the family “{family}” has {what}, whose memory is not modelled; give the terms of the engine’s log instead: kv_cache_gib and num_gpu_blocks")]
+    #[error(
+        "the family “{family}” has {what}, whose memory is not modelled; give the terms of the engine’s log instead: kv_cache_gib and num_gpu_blocks"
+    )]
     NotModelled {
         /// The family.
         family: String,

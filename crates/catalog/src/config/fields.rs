@@ -73,7 +73,8 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, ConfigError> {
-        let flag = |value: &Value| value.as_bool().ok_or_else(|| wrong(name, value, "true or false"));
+        let flag =
+            |value: &Value| value.as_bool().ok_or_else(|| wrong(name, value, "true or false"));
         self.get(name).map(flag).transpose()
     }
 

@@ -182,7 +182,8 @@ fn windowed(fields: &Fields<'_>, at: u64) -> Result<Kind, ConfigError> {
 
 /// Whether there is a window at all. Qwen's configurations name one that is off unless switched on.
 fn slides(fields: &Fields<'_>) -> Result<bool, ConfigError> {
-    let has_window = fields.whole(&["sliding_window", "sliding_window_size"])?.is_some_and(|w| w > 0);
+    let has_window =
+        fields.whole(&["sliding_window", "sliding_window_size"])?.is_some_and(|w| w > 0);
     let is_on = fields.flag("use_sliding_window")?;
     Ok(has_window && is_on.unwrap_or(!fields.family().starts_with("qwen")))
 }

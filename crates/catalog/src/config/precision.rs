@@ -26,9 +26,8 @@ struct Format {
 }
 
 pub(super) fn of(fields: &Fields<'_>) -> Result<Precision, ConfigError> {
-    let config = ["quantization_config", "compression_config"]
-        .iter()
-        .find_map(|name| fields.object(name));
+    let config =
+        ["quantization_config", "compression_config"].iter().find_map(|name| fields.object(name));
     let Some(config) = config else {
         let is_half = fields.text("torch_dtype")?.or(fields.text("dtype")?) == Some("float16");
         return Ok(Precision {
@@ -41,8 +40,11 @@ pub(super) fn of(fields: &Fields<'_>) -> Result<Precision, ConfigError> {
     let mut weight_bytes = WeightBytes::quantised(format.bytes, PLAIN_BYTES);
     if method(config) == "mxfp4" {
         // OpenAI's own: experts alone.
-        weight_bytes =
-            WeightBytes { experts: format.bytes, pads_experts: true, ..WeightBytes::plain(PLAIN_BYTES) };
+        weight_bytes = WeightBytes {
+            experts: format.bytes,
+            pads_experts: true,
+            ..WeightBytes::plain(PLAIN_BYTES)
+        };
     }
     let spared = spared(config);
     if spares(&spared, &["self_attn", "attention", "linear_attn"]) {
@@ -71,7 +73,8 @@ fn format(config: &Map<String, Value>) -> Result<Format, ConfigError> {
         }
         "compressed-tensors" | "compressed_tensors" => compressed(config),
         "modelopt" | "modelopt_fp4" | "nvfp4" | "modelopt_mixed" => modelopt(config),
-        "awq" | "gptq" | "auto-round" | "autoround" | "awq_marlin" | "gptq_marlin" | "intel/auto-round" => {
+        "awq" | "gptq" | "auto-round" | "autoround" | "awq_marlin" | "gptq_marlin"
+        | "intel/auto-round" => {
             let bits = whole(config, "bits").or(whole(config, "w_bit")).unwrap_or(4);
             let group = whole(config, "group_size").or(whole(config, "q_group_size"));
             bits_in_reach(bits)?;

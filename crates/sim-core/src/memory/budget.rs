@@ -175,9 +175,8 @@ impl Budget {
         let non_torch =
             if is_linked { rules.non_torch_linked_bytes } else { rules.non_torch_alone_bytes };
         // A logged peak holds the graphs already.
-        let reserves = rules.reserves_graphs
-            && deployment.has_cuda_graphs
-            && given.activation_bytes.is_none();
+        let reserves =
+            rules.reserves_graphs && deployment.has_cuda_graphs && given.activation_bytes.is_none();
         let graphs = if reserves { graph_bytes(layers) } else { 0.0 };
         let total_bytes = deployment.gpu.total_bytes;
         let mut budget = Self {
@@ -199,8 +198,7 @@ impl Budget {
             budget.kv_half_width_bytes = terms.iter().map(|term| term.half_width_bytes).sum();
         }
         budget.kv_bytes = given.kv_bytes.unwrap_or(
-            total_bytes * budget.utilization
-                - terms.iter().map(|term| term.bytes).sum::<f64>(),
+            total_bytes * budget.utilization - terms.iter().map(|term| term.bytes).sum::<f64>(),
         );
         budget
     }

@@ -50,7 +50,8 @@ impl KvLayout {
         let fewest = counts().min().unwrap_or(1);
         let most = counts().max().unwrap_or(1);
         // Kinds of nearly the same number are padded to the greatest instead of being split.
-        let per_group = if (most as f64) < fewest as f64 * rules.even_kinds { most } else { fewest };
+        let per_group =
+            if (most as f64) < fewest as f64 * rules.even_kinds { most } else { fewest };
         let mut groups = Vec::new();
         for kind in &kinds {
             let parts = kind.layers.len().div_ceil(per_group);

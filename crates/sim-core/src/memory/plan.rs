@@ -1,8 +1,8 @@
 //! From an architecture and a deployment to blocks, tokens and concurrency.
 
 use super::{
-    Architecture, Budget, EngineRules, EngineVersion, Given, Hold, KvElement, KvLayout, LayerCache, MemoryError,
-    Mixer, RankWeights, StatePages, WeightBytes, architecture::in_reach,
+    Architecture, Budget, EngineRules, EngineVersion, Given, Hold, KvElement, KvLayout, LayerCache,
+    MemoryError, Mixer, RankWeights, StatePages, WeightBytes, architecture::in_reach,
 };
 
 /// Ranks beyond this are no deployment of one model.
@@ -193,8 +193,7 @@ pub fn plan(
             layers,
         );
         let is_last = stage + 1 == deployment.parallel.pp;
-        let budget =
-            Budget::of(architecture, deployment, weights.total_bytes(), count, is_last);
+        let budget = Budget::of(architecture, deployment, weights.total_bytes(), count, is_last);
         let is_here = |cache: usize| {
             owners.get(cache).is_some_and(|layer| (begin..begin + count).contains(layer))
         };
@@ -220,11 +219,8 @@ fn counted(
     let num_blocks = deployment.num_blocks.unwrap_or(fitting);
     let step_tokens = deployment.max_num_batched_tokens;
     let blocks_per_request = layout.blocks_per_request(deployment.max_model_len, step_tokens, dcp);
-    let max_concurrency = if blocks_per_request == 0 {
-        0.0
-    } else {
-        num_blocks as f64 / blocks_per_request as f64
-    };
+    let max_concurrency =
+        if blocks_per_request == 0 { 0.0 } else { num_blocks as f64 / blocks_per_request as f64 };
     let logged_tokens = if deployment.rules.logs_tokens_by_concurrency {
         // The engine truncates this very product.
         (max_concurrency * deployment.max_model_len as f64) as u64
@@ -331,7 +327,8 @@ fn state_cache(
     } else {
         StatePages::Fixed(if deployment.caches_states { 2 } else { 1 } + drafted)
     };
-    let step = if keeps_all { common_multiple(block_tokens, chunk.unwrap_or(1)) } else { block_tokens };
+    let step =
+        if keeps_all { common_multiple(block_tokens, chunk.unwrap_or(1)) } else { block_tokens };
     let (attention_block_tokens, page_bytes) = match per_token {
         Some(bytes) => {
             let tokens = step * state_bytes.div_ceil(step.saturating_mul(bytes)).max(1);
@@ -341,7 +338,11 @@ fn state_cache(
     };
     if page_bytes == 0 || page_bytes > 1 << 45 {
         let fix = "no GPU holds a page of it; check the dimensions of the recurrent layers";
-        return Err(MemoryError::new("the state of a request", format!("{state_bytes} bytes"), fix));
+        return Err(MemoryError::new(
+            "the state of a request",
+            format!("{state_bytes} bytes"),
+            fix,
+        ));
     }
     let state_block = if deployment.caches_states && per_token.is_some() {
         attention_block_tokens
@@ -366,9 +367,11 @@ fn common_multiple(a: u64, b: u64) -> u64 {
 }
 
 fn block_tokens(architecture: &Architecture, deployment: &Deployment) -> u64 {
-    let is_sparse = architecture.layers.iter().flat_map(|layer| &layer.mixers).any(
-        |mixer| matches!(mixer, Mixer::Latent(latent) if latent.indexer.is_some()),
-    );
+    let is_sparse = architecture
+        .layers
+        .iter()
+        .flat_map(|layer| &layer.mixers)
+        .any(|mixer| matches!(mixer, Mixer::Latent(latent) if latent.indexer.is_some()));
     deployment.block_tokens.unwrap_or(if is_sparse { 64 } else { 16 })
 }
 

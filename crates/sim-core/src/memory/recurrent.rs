@@ -3,10 +3,7 @@
 //! Shapes are those of vLLM's `MambaStateShapeCalculator`: a state is a window of the last inputs of a
 //! short convolution, and the recurrent state itself. Both are divided among tensor-parallel ranks.
 
-use super::{
-    MemoryError,
-    architecture::in_reach,
-};
+use super::{MemoryError, architecture::in_reach};
 
 const MOST: u64 = 1 << 20;
 
@@ -97,7 +94,8 @@ impl Recurrent {
             }
             Self::GatedDelta { key_heads, value_heads, key_dim, value_dim, taps } => {
                 let channels = 2 * key_heads * key_dim + value_heads * value_dim;
-                (channels / tp) * window(taps) + value_heads.div_ceil(tp) * value_dim * key_dim * element
+                (channels / tp) * window(taps)
+                    + value_heads.div_ceil(tp) * value_dim * key_dim * element
             }
             Self::KimiDelta { heads, head_dim, taps } => {
                 let heads = heads.div_ceil(tp);
@@ -171,12 +169,12 @@ impl Recurrent {
                 ]
             }
             Self::GatedDelta { key_heads, value_heads, key_dim, value_dim, taps } => [
-                    ("linear_num_key_heads", key_heads),
-                    ("linear_num_value_heads", value_heads),
-                    ("linear_key_head_dim", key_dim),
-                    ("linear_value_head_dim", value_dim),
-                    ("linear_conv_kernel_dim", taps),
-                ],
+                ("linear_num_key_heads", key_heads),
+                ("linear_num_value_heads", value_heads),
+                ("linear_key_head_dim", key_dim),
+                ("linear_value_head_dim", value_dim),
+                ("linear_conv_kernel_dim", taps),
+            ],
             Self::KimiDelta { heads, head_dim, taps } => [
                 ("num_heads", heads),
                 ("head_dim", head_dim),

@@ -151,9 +151,7 @@ impl Sizes<'_> {
                 });
                 queries + compressed + heads * values * hidden + indexer
             }
-            Mixer::Recurrent(recurrent) => {
-                recurrent.params(self.hidden as u64) / tp
-            }
+            Mixer::Recurrent(recurrent) => recurrent.params(self.hidden as u64) / tp,
         };
         params * self.bytes.mixing
     }
