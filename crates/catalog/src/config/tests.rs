@@ -227,7 +227,7 @@ fn what_cannot_be_used_is_refused_with_the_field_and_a_remedy() {
         ("{}", "lacks num_hidden_layers"),
         (r#"{"num_hidden_layers": 2}"#, "lacks num_attention_heads"),
         (r#"{"num_hidden_layers": -2}"#, "num_hidden_layers is -2"),
-        (r#"{"num_hidden_layers": 1e300}"#, "num_hidden_layers is 1e300"),
+        (r#"{"num_hidden_layers": 1e300}"#, "must be a whole number"),
         (r#"{"num_hidden_layers": 1000000}"#, "from 1 to 4096"),
         (r#"{"num_hidden_layers": "many"}"#, r#"num_hidden_layers is "many""#),
         (r#"{"model_type": "t5", "is_encoder_decoder": true}"#, "an encoder and a decoder"),
@@ -246,18 +246,10 @@ fn what_cannot_be_used_is_refused_with_the_field_and_a_remedy() {
         (r#", "num_experts": 8"#, "num_experts_per_tok"),
         (r#", "tie_word_embeddings": "yes""#, "true or false"),
         (r#", "kv_lora_rank": 512"#, "lacks qk_rope_head_dim"),
-        (r#", "vision_config": {"hidden_size": 1e18, "depth": 4}"#, "vision"),
+        (r#", "vision_config": {"hidden_size": 1e18, "depth": 4}"#, "hidden_size is 1e+18"),
     ] {
-        let text = dense(more).replace(
-            r#""intermediate_size": 128, "num_key_value_heads": 0"#,
-            r#""num_key_value_heads": 0"#,
-        );
-        let result = read_config(&text);
-        if words == "vision" {
-            assert!(result.is_err(), "{text}");
-            continue;
-        }
-        let error = result.expect_err(more).to_string();
+        // A field that stands twice has the value of the second.
+        let error = read_config(&dense(more)).expect_err(more).to_string();
         assert!(error.contains(words), "{more}: {error}");
     }
     // Nested beyond reason.

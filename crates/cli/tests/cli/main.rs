@@ -8,6 +8,7 @@ mod examples;
 mod files;
 mod know;
 mod links;
+mod memory;
 mod recordings;
 mod traffic;
 
