@@ -393,7 +393,7 @@ pub(crate) fn command() -> clap::Command {
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
         let takes_settings = name != "catalog";
-        command.mut_subcommand(name, |sub| {
+        command.mut_subcommand(&name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let settings = match name.as_str() {
                 "memory" => crate::memory_settings::list() + "\n",

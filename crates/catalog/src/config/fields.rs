@@ -89,7 +89,7 @@ pub(super) fn whole(name: &str, value: &Value) -> Result<u64, ConfigError> {
     let from_float = || {
         let float = value.as_f64()?;
         // Beyond 2⁵³ not every whole number is a float, and no dimension comes near.
-        let is_whole = float >= 0.0 && float < 9e15 && libm::floor(float) == float;
+        let is_whole = (0.0..9e15).contains(&float) && libm::floor(float) == float;
         is_whole.then_some(float as u64)
     };
     value

@@ -19,16 +19,18 @@ fn every_term_of_a_logged_start_is_explained() {
         "max_model_len=8192",
         "context=2048,8192",
     ]);
+    // Columns are as wide as their contents.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "llama-3.1-8b in BF16 on 1 × H100 SXM 80 GB (tp 1), vllm@0.19",
         "meta-llama/Llama-3.1-8B-Instruct",
-        "GPU memory             79.19",
-        "× utilisation          75.23",
-        "− weights              14.99",
-        "− activations          1.8",
+        "GPU memory 79.19",
+        "× utilisation 75.23",
+        "− weights 14.99",
+        "− activations 1.8",
         "3.63 × 0.49 of logits",
         "− outside the framework",
-        "= KV cache             58.1",
+        "= KV cache 58.1",
         "131,072 bytes per token",
         "Maximum concurrency for 8,192 tokens per request: 58.1",
         "requests of 2,048 tokens at once",
@@ -95,7 +97,9 @@ fn what_does_not_fit_has_remedies_that_were_tried() {
     assert!(text.contains("does not fit. It does with:"), "{text}");
     assert!(text.contains("\n  tp=4\n") || text.contains("\n  tp=2\n"), "{text}");
     assert!(text.contains("weights=int4") || text.contains("weights=fp8"), "{text}");
-    for line in text.lines().filter(|line| line.starts_with("  tp=") || line.starts_with("  weights=")) {
+    for line in
+        text.lines().filter(|line| line.starts_with("  tp=") || line.starts_with("  weights="))
+    {
         let with = [&arguments[..], &[line.trim()]].concat();
         headroom(&with).assert().success();
     }
@@ -144,7 +148,10 @@ fn hostile_files_end_in_a_clear_message() {
 fn settings_that_cannot_be_used_are_refused_with_a_remedy() {
     for (words, message) in [
         (&["memory"][..], "Which model?"),
-        (&["memory", "model=llama-3.1-8b", "layers=3", "kv_heads=1", "head_dim=8"], "one of model="),
+        (
+            &["memory", "model=llama-3.1-8b", "layers=3", "kv_heads=1", "head_dim=8"],
+            "one of model=",
+        ),
         (&["memory", "model=lama-3.1-8b"], "llama-3.1-8b"),
         (&["memory", "model=llama-3.1-8b", "gpu=h1000"], "GPU"),
         (&["memory", "model=llama-3.1-8b", "tp=3"], "divisor of the 32"),

@@ -168,7 +168,7 @@ impl Architecture {
     pub fn check(&self) -> Result<(), MemoryError> {
         if self.layers.is_empty() || self.layers.len() > MOST_LAYERS {
             let fix = format!("give from 1 to {MOST_LAYERS} layers");
-            return Err(MemoryError::new("layers", self.layers.len(), fix));
+            return Err(MemoryError::new("layers", &self.layers.len(), fix));
         }
         at_most("hidden_size", self.hidden_size, MOST_WIDTH)?;
         at_most("vocab_size", self.vocab_size, MOST_WIDTH)?;
@@ -178,7 +178,7 @@ impl Architecture {
         at_most("bytes of a state element", self.state_element_bytes, 8)?;
         if !(self.tower_params >= 0.0 && self.tower_params < 1e13) {
             let fix = "give from 0 to 10 trillion";
-            return Err(MemoryError::new("parameters of towers", self.tower_params, fix));
+            return Err(MemoryError::new("parameters of towers", &self.tower_params, fix));
         }
         self.layers.iter().try_for_each(Layer::check)
     }
@@ -198,7 +198,7 @@ impl Layer {
     fn check(&self) -> Result<(), MemoryError> {
         if self.mixers.len() > 4 {
             let fix = "a layer has at most 4 kinds of mixing";
-            return Err(MemoryError::new("mixers of a layer", self.mixers.len(), fix));
+            return Err(MemoryError::new("mixers of a layer", &self.mixers.len(), fix));
         }
         match self.feed_forward {
             FeedForward::None => {}
@@ -249,7 +249,7 @@ impl LatentAttention {
 /// A number from 1 to `most`.
 pub(crate) fn in_reach(field: &'static str, value: u64, most: u64) -> Result<(), MemoryError> {
     if value == 0 {
-        return Err(MemoryError::new(field, value, format!("give from 1 to {most}")));
+        return Err(MemoryError::new(field, &value, format!("give from 1 to {most}")));
     }
     at_most(field, value, most)
 }
@@ -257,7 +257,7 @@ pub(crate) fn in_reach(field: &'static str, value: u64, most: u64) -> Result<(),
 /// A number from 0 to `most`.
 pub(crate) fn at_most(field: &'static str, value: u64, most: u64) -> Result<(), MemoryError> {
     if value > most {
-        return Err(MemoryError::new(field, value, format!("give at most {most}")));
+        return Err(MemoryError::new(field, &value, format!("give at most {most}")));
     }
     Ok(())
 }

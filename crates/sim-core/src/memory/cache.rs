@@ -174,7 +174,7 @@ impl LayerCache {
         if !page_bytes.is_multiple_of(self.page_bytes) {
             return Err(MemoryError::new(
                 "the page of a layer",
-                format!("{} bytes", self.page_bytes),
+                &format!("{} bytes", self.page_bytes),
                 format!(
                     "the engine cannot share memory between pages of it and of {page_bytes} bytes; choose another kv_cache_dtype, tp or engine version"
                 ),

@@ -37,7 +37,7 @@ impl FromStr for EngineVersion {
                 Self::FIRST.minor,
                 Self::LAST.minor
             );
-            MemoryError::new("engine", format!("“{text}”"), fix)
+            MemoryError::new("engine", &format!("“{text}”"), fix)
         };
         let version = match text.trim().split_once('@') {
             Some((name, version)) if name.eq_ignore_ascii_case("vllm") => version,

@@ -1,5 +1,7 @@
 //! Why there is no memory plan.
 
+use std::fmt::Display;
+
 /// A number that cannot be used, with what would be.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{field} is {value}; {fix}")]
@@ -14,7 +16,7 @@ pub struct MemoryError {
 
 impl MemoryError {
     /// A number out of range.
-    pub(crate) fn new(field: &'static str, value: impl ToString, fix: impl Into<String>) -> Self {
+    pub(crate) fn new(field: &'static str, value: &dyn Display, fix: impl Into<String>) -> Self {
         Self { field, value: value.to_string(), fix: fix.into() }
     }
 }

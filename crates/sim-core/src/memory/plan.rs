@@ -340,7 +340,7 @@ fn state_cache(
         let fix = "no GPU holds a page of it; check the dimensions of the recurrent layers";
         return Err(MemoryError::new(
             "the state of a request",
-            format!("{state_bytes} bytes"),
+            &format!("{state_bytes} bytes"),
             fix,
         ));
     }
@@ -382,10 +382,10 @@ fn check(architecture: &Architecture, deployment: &Deployment) -> Result<(), Mem
     }
     if pp > architecture.layers.len() as u64 {
         let fix = format!("give at most {}, the number of layers", architecture.layers.len());
-        return Err(MemoryError::new("pp", pp, fix));
+        return Err(MemoryError::new("pp", &pp, fix));
     }
     if !tp.is_multiple_of(dcp) {
-        return Err(MemoryError::new("dcp", dcp, format!("give a divisor of tp, {tp}")));
+        return Err(MemoryError::new("dcp", &dcp, format!("give a divisor of tp, {tp}")));
     }
     in_reach("max_model_len", deployment.max_model_len, MOST_TOKENS)?;
     in_reach("max_num_batched_tokens", deployment.max_num_batched_tokens, MOST_TOKENS)?;
@@ -393,16 +393,16 @@ fn check(architecture: &Architecture, deployment: &Deployment) -> Result<(), Mem
     in_reach("block_size", deployment.block_tokens.unwrap_or(16), 1 << 16)?;
     if deployment.drafted_tokens > 64 {
         let fix = "give at most 64";
-        return Err(MemoryError::new("drafted tokens", deployment.drafted_tokens, fix));
+        return Err(MemoryError::new("drafted tokens", &deployment.drafted_tokens, fix));
     }
     let share = deployment.utilization;
     if !(share > 0.0 && share <= 1.0) {
         let fix = "give a share above 0 and up to 1, for example 0.9";
-        return Err(MemoryError::new("gpu_memory_utilization", share, fix));
+        return Err(MemoryError::new("gpu_memory_utilization", &share, fix));
     }
     let total = deployment.gpu.total_bytes;
     if !(total > 0.0 && total < 1e15) {
-        return Err(MemoryError::new("the GPU's memory", total, "give its bytes"));
+        return Err(MemoryError::new("the GPU's memory", &total, "give its bytes"));
     }
     let given = &deployment.given;
     let terms = [
@@ -415,7 +415,7 @@ fn check(architecture: &Architecture, deployment: &Deployment) -> Result<(), Mem
     for (field, bytes) in terms {
         if bytes.is_some_and(|bytes| !(bytes.is_finite() && libm::fabs(bytes) < 1e15)) {
             let fix = "give the GiB of one GPU, as the log prints them";
-            return Err(MemoryError::new(field, "no number of bytes", fix));
+            return Err(MemoryError::new(field, &"no number of bytes", fix));
         }
     }
     in_reach("num_gpu_blocks", deployment.num_blocks.unwrap_or(1), 1 << 50)?;
@@ -435,7 +435,7 @@ fn heads_divide(architecture: &Architecture, tp: u64) -> Result<(), MemoryError>
     match uneven {
         Some(heads) => {
             let fix = format!("give a divisor of the {heads} attention heads");
-            Err(MemoryError::new("tp", tp, fix))
+            Err(MemoryError::new("tp", &tp, fix))
         }
         None => Ok(()),
     }

@@ -194,7 +194,7 @@ impl Recurrent {
         let product = dims.iter().try_fold(8_u64, |all, &(_, value)| all.checked_mul(value));
         if product.is_none_or(|product| product > 1 << 50) {
             let fix = "no model keeps so much for one request";
-            return Err(MemoryError::new("the size of a recurrent state", "too large", fix));
+            return Err(MemoryError::new("the size of a recurrent state", &"too large", fix));
         }
         Ok(())
     }
