@@ -4,17 +4,21 @@
 //! once published is never given to something else. Whenever a figure changes, [`REVISION`] goes up
 //! by one, and links written under another revision say so.
 
+mod config;
 mod figure;
 mod gpu;
 mod model;
+mod networks;
 mod parse;
 mod suggest;
 
 use std::sync::OnceLock;
 
+pub use config::{ConfigError, ModelConfig, read_config};
 pub use figure::{Figure, FigureKind};
 pub use gpu::Gpu;
 pub use model::Model;
+pub use networks::{Checkpoint, Device, LookUpError, checkpoint, checkpoint_slugs, device};
 pub use parse::CatalogError;
 pub use suggest::nearest;
 

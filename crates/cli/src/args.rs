@@ -33,6 +33,7 @@ Examples:
   headroom chart --out knee.svg --theme dark
   headroom link rate=250 --base https://example.org/headroom/
   headroom catalog gpus                           GPUs that can be named, with their figures
+  headroom memory model=gemma-3-27b gpu=h100      what weights and KV cache take, and what fits
   headroom know                                   check the simulator against theory and itself";
 
 /// How many GPUs an LLM service needs, at what latency, by simulating the serving engine.
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Know(KnowArgs),
     /// List the models and GPUs that can be named, with their figures and where those come from.
     Catalog(CatalogArgs),
+    /// The memory of a GPU term by term: weights, activations, KV cache, and how many requests fit.
+    Memory(MemoryArgs),
 }
 
 /// A scenario: a preset, a file or a link, and then single settings.
@@ -368,15 +371,39 @@ pub(crate) struct CatalogArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom memory model=llama-3.1-8b gpu=h100-sxm engine=vllm@0.19
+  headroom memory model=gemma-3-27b gpu=h100 max_model_len=32768 context=4096
+  headroom memory --config config.json gpu=h200-sxm tp=4 weights=fp8 kv_cache_dtype=fp8
+  headroom memory model=gpt-oss-120b gpu=h100 tp=2 num_gpu_blocks=91495     with a logged number
+  headroom memory layers=32 kv_heads=8 head_dim=128 gpu=h100 weights_gib=14.99 activation_gib=1.89")]
+pub(crate) struct MemoryArgs {
+    /// Settings `key=value`; --help lists them.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) words: Vec<String>,
+    /// Read the architecture from a Hugging Face config.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// The command line, with the list of settings at the end of each command's long help.
 pub(crate) fn command() -> clap::Command {
     let names: Vec<String> =
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
         let takes_settings = name != "catalog";
-        command.mut_subcommand(name, |sub| {
+        command.mut_subcommand(&name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let settings = if takes_settings { settings() + "\n" } else { String::new() };
+            let settings = match name.as_str() {
+                "memory" => crate::memory_settings::list() + "\n",
+                _ if takes_settings => settings() + "\n",
+                _ => String::new(),
+            };
             sub.after_long_help(format!("{examples}\n\n{settings}{EXIT_CODES}"))
         })
     })

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod failure;
 mod input;
+mod memory_settings;
 mod output;
 mod pool;
 mod progress;
@@ -51,5 +52,6 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Link(args) => commands::link::run(args),
         Command::Know(args) => commands::know::run(args),
         Command::Catalog(args) => commands::catalog::run(args),
+        Command::Memory(args) => commands::memory::run(args),
     }
 }

@@ -19,6 +19,7 @@ mod knee;
 mod know;
 mod know_table;
 mod ledger;
+mod memory;
 mod names;
 mod pools;
 mod requests;
@@ -41,6 +42,7 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
+pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;

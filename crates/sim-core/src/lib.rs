@@ -17,6 +17,7 @@ pub mod engine;
 pub mod fleet;
 pub mod float;
 pub mod measure;
+pub mod memory;
 pub mod quantile;
 pub mod random;
 pub mod setup;

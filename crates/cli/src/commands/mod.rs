@@ -4,6 +4,7 @@ pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod know;
 pub(crate) mod link;
+pub(crate) mod memory;
 pub(crate) mod plan;
 pub(crate) mod pools;
 pub(crate) mod simulate;

@@ -8,6 +8,7 @@ mod examples;
 mod files;
 mod know;
 mod links;
+mod memory;
 mod pools;
 mod reaction;
 mod recordings;
