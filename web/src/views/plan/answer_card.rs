@@ -74,6 +74,7 @@ fn parts(hero: &str) -> (&str, &str) {
 
 fn hero_class(card: &Card) -> String {
     let size = match card.size {
+        Size::Number if card.has_long_headline() => " hero-long",
         Size::Number => "",
         Size::Wide => " hero-wide",
         Size::Wider => " hero-wide hero-wider",

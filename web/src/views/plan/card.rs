@@ -17,6 +17,8 @@ pub(crate) const MOST_CHANGES: usize = 3;
 
 /// Characters beyond which a headline takes two lines beside a number of three digits.
 const LONG_HEADLINE: usize = 18;
+/// The same beside a number of one digit.
+const LONGEST_HEADLINE: usize = 24;
 
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +120,11 @@ pub(crate) struct Fact {
 }
 
 impl Card {
+    /// Whether the headline needs two lines even beside a single digit.
+    pub(crate) fn has_long_headline(&self) -> bool {
+        self.headline.chars().count() > LONGEST_HEADLINE
+    }
+
     /// Why there is no number, in a word. The number of an older scenario is none.
     pub(crate) fn word(&self) -> &str {
         if self.size == Size::Words { &self.hero } else { strings::NO_ANSWER }
