@@ -40,10 +40,15 @@ fn assert_same(a: &Run, b: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!((a.peak_running, a.peak_kv_tokens), (b.peak_running, b.peak_kv_tokens));
     prop_assert_eq!(a.itl.count(), b.itl.count());
     prop_assert!(close(a.step_times.busy_s, b.step_times.busy_s));
+    // Differences of times carry the rounding of the clock, which has added up thousands of steps.
+    let clock_s = 1e-12 * sim_core::float::greater(1.0, a.last_finish_s);
     for percent in [0.0, 25.0, 50.0, 75.0, 99.0, 100.0] {
         for (x, y) in [(&a.ttft, &b.ttft), (&a.tpot, &b.tpot), (&a.itl, &b.itl)] {
             match (x.percentile(percent), y.percentile(percent)) {
-                (Some(x), Some(y)) => prop_assert!(close(x, y), "P{percent}: {x} {y}"),
+                (Some(x), Some(y)) => {
+                    let is_same = close(x, y) || (x - y).abs() <= clock_s;
+                    prop_assert!(is_same, "P{percent}: {x} {y}");
+                }
                 (x, y) => prop_assert_eq!(x, y),
             }
         }
