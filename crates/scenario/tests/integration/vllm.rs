@@ -83,7 +83,12 @@ fn prefixes_are_shared_by_all_or_by_a_class() {
 fn a_prefix_changes_nothing_but_what_the_cache_finds() {
     let run = |link: &str| {
         let setup = resolved(&format!("rate=20&sim.requests=400&{link}")).setup;
-        sim_core::simulate(&setup, sim_core::Keep::default()).expect("a run")
+        let run = sim_core::simulate(&setup, sim_core::Keep::default()).expect("a run");
+        // Traffic with a prefix is a mix of one class, which is all of it.
+        for class in &run.classes {
+            assert_eq!((&class.ttft, &class.e2e), (&run.ttft, &run.e2e));
+        }
+        sim_core::Run { classes: Vec::new(), ..run }
     };
     for rules in ["", "sched.rules=vllm", "sched.rules=static&sched.max_num_seqs=16"] {
         assert_eq!(run(rules), run(&format!("{rules}&prefix=500")), "{rules}");
