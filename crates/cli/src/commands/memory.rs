@@ -20,6 +20,9 @@ const MOST_BYTES: u64 = 8 << 20;
 pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
     let settings = Settings::of(&args.words)?;
     let mut model = model(args, &settings)?;
+    if let Some(typed) = settings.text("weights") {
+        model.precision = typed.to_ascii_uppercase();
+    }
     if let Some(extra) = settings.whole("mtp_layers")? {
         add_speculative_layers(&mut model.architecture, extra)?;
     }
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
         if fits { Vec::new() } else { remedies(&model.architecture, &deployment, &found) };
     let has_own_memory = settings.text("gpu_memory_gib").is_some();
     let telling = MemoryTelling {
-        model: model.name,
+        model: format!("{} in {}", model.name, model.precision),
         model_source: model.source,
         gpu: device.name,
         gpu_source: if has_own_memory { "given".to_owned() } else { device.source },
@@ -55,6 +58,7 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
 /// What is served.
 struct Served {
     name: String,
+    precision: String,
     source: String,
     architecture: Architecture,
     context_tokens: u64,
@@ -65,7 +69,8 @@ struct Served {
 impl Served {
     fn of(name: &str, source: String, config: ModelConfig) -> Self {
         Self {
-            name: format!("{name} in {}", config.precision),
+            name: name.to_owned(),
+            precision: config.precision,
             source,
             architecture: config.architecture,
             context_tokens: config.context_tokens,
@@ -87,6 +92,7 @@ fn model(args: &MemoryArgs, settings: &Settings) -> Result<Served, Failure> {
         }
         (None, Some(architecture), None) => Ok(Served {
             name: "The model".to_owned(),
+            precision: "BF16".to_owned(),
             source: "as given by numbers".to_owned(),
             architecture,
             context_tokens: 8192,

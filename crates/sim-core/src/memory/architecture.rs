@@ -170,6 +170,8 @@ impl Architecture {
             let fix = format!("give from 1 to {MOST_LAYERS} layers");
             return Err(MemoryError::new("layers", &self.layers.len(), fix));
         }
+        // Layers first: a rotary dimension, for example, follows from theirs.
+        self.layers.iter().try_for_each(Layer::check)?;
         at_most("hidden_size", self.hidden_size, MOST_WIDTH)?;
         at_most("vocab_size", self.vocab_size, MOST_WIDTH)?;
         at_most("max_position_embeddings", self.max_positions, 1 << 32)?;
@@ -180,7 +182,7 @@ impl Architecture {
             let fix = "give from 0 to 10 trillion";
             return Err(MemoryError::new("parameters of towers", &self.tower_params, fix));
         }
-        self.layers.iter().try_for_each(Layer::check)
+        Ok(())
     }
 
     /// Experts that a token visits, and the width of one, where that makes the most; zeros for a
