@@ -174,6 +174,7 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "rules select-one",
     ...sliders(["budget", "seqs"]),
     "kv text",
+    "drafted text",
     "fold Overload and retries",
     "fold Accuracy",
     "PNG",

@@ -242,12 +242,11 @@ impl Plan {
     }
 
     fn job(&self, asked: &Asked) -> Job {
-        let setup = match asked.what {
+        let base = match asked.what {
             What::Ceiling => return self.ceiling.job(asked.load, asked.replication),
-            What::Trial(index) => &self.trials[index].setup,
-            _ => &self.setup,
+            What::Trial(index) => self.trials[index].base(),
+            _ => (&self.setup, &self.attendance),
         };
-        let base = (setup, &self.attendance);
         self.demand.job(base, asked.load, asked.replication as u32)
     }
 
@@ -423,7 +422,8 @@ impl Plan {
             Stage::Knee => Stage::Idle,
             Stage::Idle if self.is_out_of_reach() => {
                 let idle = self.idle.as_ref();
-                let trials = |idle| remedies::trials(&self.setup, &self.classes, idle);
+                let base = (&self.setup, &self.attendance);
+                let trials = |idle| remedies::trials(base, &self.classes, idle);
                 self.trials = idle.map(trials).unwrap_or_default();
                 Stage::Remedies
             }

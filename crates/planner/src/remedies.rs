@@ -1,7 +1,7 @@
 //! Changes that bring a target into reach, each tried by a run before it is offered.
 //!
 //! Candidates are targets moved up from what an idle engine takes, in steps; arrivals without
-//! bursts; batches that do not wait for company; a smaller share. Of each the smallest that holds is
+//! bursts; batches that do not wait for company; clients that wait; a smaller share. Of each the smallest that holds is
 //! offered. Where none holds alone, all targets are moved together.
 
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use scenario::{CLASS_PREFIX, REST, Remedy, field};
 use sim_core::{
     ArrivalProcess, RequestSource, Rules, Setup,
+    engine::Attendance,
     float::greater,
     workload::{Mix, OnOff},
 };
@@ -26,7 +27,7 @@ const MOST_MOVES: usize = 6;
 const MOST_REMEDIES: usize = 4;
 
 /// What belongs to no single target.
-const OTHERS: usize = usize::MAX - 3;
+const OTHERS: usize = usize::MAX - 4;
 const TOGETHER: usize = usize::MAX;
 
 /// A change and the set-up with it.
@@ -36,14 +37,21 @@ pub(crate) struct Trial {
     group: usize,
     remedy: Remedy,
     /// What is to be run.
-    pub(crate) setup: Setup,
+    setup: Setup,
+    attendance: Attendance,
     /// Whether the target holds with the change; false until it was tried.
     holds: bool,
 }
 
 impl Trial {
     fn new(group: usize, (key, value): (&str, String), effect: &str, setup: Setup) -> Self {
-        Self { group, remedy: Remedy::new(key, value, effect.to_owned()), setup, holds: false }
+        let remedy = Remedy::new(key, value, effect.to_owned());
+        Self { group, remedy, setup, attendance: Attendance::OPEN, holds: false }
+    }
+
+    /// What is to be run, and the clients before it.
+    pub(crate) const fn base(&self) -> (&Setup, &Attendance) {
+        (&self.setup, &self.attendance)
     }
 
     /// Take the share of requests that met the changed target.
@@ -69,7 +77,11 @@ pub(crate) fn that_hold(trials: &[Trial]) -> Vec<Remedy> {
 
 /// Everything to try, where an idle engine behaves as `idle` says and the classes of requests are
 /// named as in `classes`.
-pub(crate) fn trials(setup: &Setup, classes: &[String], idle: &Load) -> Vec<Trial> {
+pub(crate) fn trials(
+    (setup, attendance): (&Setup, &Attendance),
+    classes: &[String],
+    idle: &Load,
+) -> Vec<Trial> {
     let moves = moves_of(setup, classes, idle);
     let mut trials = Vec::new();
     for (group, one) in moves.iter().enumerate() {
@@ -80,6 +92,11 @@ pub(crate) fn trials(setup: &Setup, classes: &[String], idle: &Load) -> Vec<Tria
     if moves.len() > 1 {
         push_moved(&mut trials, setup, &moves, TOGETHER);
     }
+    // All but the last are tried with the clients there are.
+    for trial in &mut trials {
+        trial.attendance = *attendance;
+    }
+    trials.extend(with_patience(setup, attendance));
     trials
 }
 
@@ -169,7 +186,7 @@ fn moved(
             Some(remedy) => remedy.with(&one.key, &value),
         });
     }
-    remedy.map(|remedy| Trial { group, remedy, setup, holds: false })
+    remedy.map(|remedy| Trial { group, remedy, setup, attendance: Attendance::OPEN, holds: false })
 }
 
 fn put_target(setup: &mut Setup, one: &Move, target_s: f64) {
@@ -216,6 +233,16 @@ fn without_delay(setup: &Setup) -> Option<Trial> {
     *max_delay_s = 0.0;
     let change = ("sched.rules", "static".to_owned());
     Some(Trial::new(OTHERS + 1, change, "batches wait for nobody", setup))
+}
+
+/// Clients that wait for their answers, however long.
+fn with_patience(setup: &Setup, attendance: &Attendance) -> Option<Trial> {
+    attendance.clients.patience?;
+    let change = ("clients.patience", "0".to_owned());
+    let mut trial = Trial::new(OTHERS + 3, change, "clients wait for their answers", setup.clone());
+    trial.attendance = *attendance;
+    trial.attendance.clients.patience = None;
+    Some(trial)
 }
 
 /// The share of requests that an idle engine serves in time.

@@ -124,10 +124,11 @@ fn marked(point: &LoadPoint, rate: &str) -> String {
     format!("{mark}{rate}")
 }
 
-/// “181 ± 12 ms”: half the width of the 95 % interval beside the value; the value alone without one.
+/// “181 ± 12 ms”: half the width of the 95 % interval beside the value; the value alone where there
+/// is no interval but that of rounding.
 fn banded(estimate: &Estimate) -> String {
     let half = 0.5 * (estimate.high - estimate.low);
-    if half > 0.0 {
+    if half > 1e-9 * estimate.value {
         quantity::plus_minus(estimate.value, half, Unit::Seconds)
     } else {
         duration(estimate.value)

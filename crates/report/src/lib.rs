@@ -46,6 +46,8 @@ pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
-pub use telling::{Status, Telling, expected_headline, plan_text, remarks, tell, tell_so_far};
+pub use telling::{
+    Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
+};
 pub use windows::windows_csv;
 pub use words::{RUN_LONGER, with_headroom};

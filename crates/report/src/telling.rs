@@ -275,6 +275,16 @@ fn out_of_reach(
     class.map_or(sentence.clone(), |class| words::of_class(class, &sentence))
 }
 
+/// What stands above the changes that a card offers, by its large word; nothing above none.
+#[must_use]
+pub fn changes_title(hero: &str, changes: &[Remedy]) -> &'static str {
+    match hero {
+        _ if changes.is_empty() => "",
+        words::DOES_NOT_FIT | words::NO_ROOM => words::CHANGES_THAT_FIT,
+        _ => words::CHANGES_THAT_WORK,
+    }
+}
+
 /// Of an impossible scenario for which no change is known.
 fn or_nothing(sentence: String, changes: &[Remedy]) -> String {
     if changes.is_empty() { [&sentence, " ", words::NOTHING_HELPS].concat() } else { sentence }

@@ -8,13 +8,16 @@ use quantity::{
 
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
+pub(crate) const CHANGES_THAT_WORK: &str = "Smallest changes that work";
+pub(crate) const CHANGES_THAT_FIT: &str = "Smallest changes that make it fit";
 pub(crate) const OUT_OF_REACH: &str = "Out of reach";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STABLE: &str = "Stable";
 pub(crate) const CLOSE_CALL: &str = "Close call";
 pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
-pub(crate) const NOTHING_HELPS: &str = "No change that we know of helps, alone or with others: check the numbers that were typed for model, GPU and step time.";
+pub(crate) const NOTHING_HELPS: &str =
+    "No change that we know of helps: check the numbers that were typed.";
 pub(crate) const ONE_GPU: &str = "one GPU";
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";

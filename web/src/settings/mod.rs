@@ -91,6 +91,12 @@ pub(crate) static PREFIX: Dial = dial("prefix", "prefix", "tokens");
 pub(crate) static LONG_PREFILL: Dial =
     dial("long-prefill", "sched.long_prefill_token_threshold", "tokens");
 pub(crate) static WATERMARK: Dial = dial("watermark", "sched.watermark", "percent");
+pub(crate) static DRAFTED: Dial = dial("drafted", "spec.tokens", "tokens");
+/// Dials of speculative decoding that are there once something is drafted.
+pub(crate) static DRAFT_DETAILS: [Dial; 2] = [
+    dial("acceptance", "spec.acceptance", "percent"),
+    dial("draft-cost", "spec.draft_cost", "percent"),
+];
 pub(crate) static QUEUE_LIMIT: Dial = dial("queue-limit", "overload.queue_limit", "requests");
 pub(crate) static DEADLINE: Dial = dial("deadline", "overload.deadline", "seconds");
 pub(crate) static PATIENCE: Dial = dial("patience", "clients.patience", "seconds");

@@ -65,7 +65,6 @@ pub(crate) const NOT_LOADED_NOTE: &str = "Any change of a setting tries again, t
 pub(crate) const VIEW_NOT_LOADED: &str = "This view could not be loaded.";
 pub(crate) const LOADING: &str = "Loading…";
 pub(crate) const TRY_AGAIN: &str = "Try again";
-pub(crate) const SMALLEST_CHANGES: &str = "Smallest changes that work";
 pub(crate) const APPLY: &str = "Apply";
 
 pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";

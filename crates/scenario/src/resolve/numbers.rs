@@ -1,7 +1,10 @@
 //! The computation: catalogue figures, what a person typed in their place, and what follows.
 
 use catalog::{Catalog, Figure, FigureKind, Gpu, Model};
-use sim_core::{EngineSpec, Rules, Setup, StepTimeSpec, Workload, engine::Speculation};
+use sim_core::{
+    EngineSpec, Rules, Setup, StepTimeSpec, Workload,
+    engine::{BLOCK_SIZE, Speculation},
+};
 
 use crate::{
     field::{Access, FIELDS},
@@ -60,10 +63,11 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     }
     // Drafts are written before they are verified.
     let needed_tokens = traffic.largest_tokens() + scenario.spec.tokens;
-    if kv_capacity_tokens < needed_tokens {
+    let (capacity_tokens, unwritten_tokens) = room(scenario, kv_capacity_tokens);
+    if capacity_tokens + unwritten_tokens < needed_tokens {
         let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
         return Err(ResolveError::NoRoom {
-            capacity_tokens: kv_capacity_tokens,
+            capacity_tokens,
             needed_tokens,
             kv_bytes: from_memory.then_some(memory.kv_bytes),
             remedies: Vec::new(),
@@ -82,6 +86,15 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     }
     resolved.setup.check()?;
     Ok(resolved)
+}
+
+/// What a request can have of the cache, and how many of its tokens are never written there. vLLM
+/// hands out whole blocks, and ends a request before it writes its last token.
+const fn room(scenario: &Scenario, kv_capacity_tokens: u64) -> (u64, u64) {
+    match scenario.rules {
+        SchedRules::Vllm { .. } => (kv_capacity_tokens - kv_capacity_tokens % BLOCK_SIZE, 1),
+        _ => (kv_capacity_tokens, 0),
+    }
 }
 
 /// What there are no drafts beside, where some are asked for.

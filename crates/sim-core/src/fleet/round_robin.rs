@@ -42,9 +42,9 @@ impl RoundRobin {
         let requests = Requests::new(&whole.workload, whole.seed).total();
         if replicas == 0 || replicas > MAX_REPLICAS.min(requests) {
             return Err(SetupError::OutOfDomain {
-                field: "fleet.replicas",
+                field: "replicas",
                 value: replicas as f64,
-                requirement: "1 or more, at most one per request and at most 100,000",
+                requirement: "1 or more, at most 100,000, and no more than there are requests",
             });
         }
         let fleet = Self { whole: whole.clone(), replicas, requests };
@@ -269,7 +269,7 @@ mod tests {
         let setup = whole(10);
         for replicas in [0, 11, u64::MAX] {
             let error = RoundRobin::new(&setup, replicas).unwrap_err();
-            assert!(error.to_string().contains("fleet.replicas"), "{error}");
+            assert!(error.to_string().contains("replicas"), "{error}");
         }
         let fleet = RoundRobin::new(&setup, 3).unwrap();
         assert_eq!(fleet.merge(Vec::new()), None);

@@ -190,14 +190,18 @@ fn of_answer(answered: &Answered, now: &Activity) -> Card {
     }
 }
 
+/// Beside a wider number there is room for fewer words on one line.
+fn size_beside(hero: &str, headline: &str) -> Size {
+    match size_of(hero) {
+        Size::Wide if headline.chars().count() > LONG_HEADLINE => Size::Wider,
+        size => size,
+    }
+}
+
 fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activity) -> Card {
     let gauge = gauge(fleet.with_headroom, &answered.answer, fleet.carried_per_s);
     Card {
-        size: match size_of(&telling.hero) {
-            // Beside a wider number there is room for fewer words on one line.
-            Size::Wide if telling.headline.chars().count() > LONG_HEADLINE => Size::Wider,
-            size => size,
-        },
+        size: size_beside(&telling.hero, &telling.headline),
         is_stale: false,
         headline: telling.broken_headline(),
         offers_simulation: false,
@@ -247,11 +251,12 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         is_estimate: true,
     };
     let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
+    let headline = report::expected_headline(gpus.unwrap_or(0), scenario);
     Card {
-        size: size_of(&hero),
+        size: size_beside(&hero, &headline),
         hero,
         is_stale: false,
-        headline: report::expected_headline(gpus.unwrap_or(0), scenario),
+        headline,
         qualifier: line.to_owned(),
         qualifier_short: line.to_owned(),
         offers_simulation: !is_running,

@@ -81,9 +81,13 @@ fn remedies(state: State, card: Memo<Card>) -> El {
             move || remedy(state, card, row),
         )
     });
-    el("div")
-        .class("remedies")
-        .child([el("p").class("remedies-title").text(strings::SMALLEST_CHANGES), rows])
+    let title = move || {
+        card.with(|card| match &card.right {
+            Right::Remedies(changes) => report::changes_title(&card.hero, changes),
+            _ => "",
+        })
+    };
+    el("div").class("remedies").child([el("p").class("remedies-title").text_of(title), rows])
 }
 
 fn remedy(state: State, card: Memo<Card>, row: usize) -> El {

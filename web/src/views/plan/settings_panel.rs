@@ -185,6 +185,7 @@ fn engine_group(begins_open: bool) -> El {
                 "sched.max_num_seqs",
                 "sched.rules",
                 "kv.capacity_tokens",
+                "spec.tokens",
             ];
             differs(scenario, &keys) || (is_vllm(scenario) && differs(scenario, &VLLM_KEYS))
         },
@@ -199,6 +200,10 @@ fn engine_group(begins_open: bool) -> El {
                     control(&settings::SEQUENCES),
                     control(&settings::CACHE),
                 ])
+                .when(move || state.current.with(may_draft), || control(&settings::DRAFTED));
+            let drafts = move || state.current.with(|scenario| scenario.spec.tokens > 0);
+            let body = body
+                .when(drafts, || settings::DRAFT_DETAILS.iter().map(control).collect::<Vec<_>>())
                 .when(move || state.current.with(is_vllm), vllm_choices)
                 .when(
                     move || state.current.with(settings::caches_prefixes),
@@ -221,6 +226,11 @@ const VLLM_KEYS: [&str; 6] = [
 
 const fn is_vllm(scenario: &Scenario) -> bool {
     matches!(scenario.rules, SchedRules::Vllm { .. })
+}
+
+/// Whether drafts suit the rules, or are asked for all the same.
+const fn may_draft(scenario: &Scenario) -> bool {
+    matches!(scenario.rules, SchedRules::Reference) || scenario.spec.tokens > 0
 }
 
 /// What only vLLM's rules can be told, in words.
