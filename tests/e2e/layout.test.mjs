@@ -274,6 +274,16 @@ test("a phone's sheet at its lowest stop always shows one control", async () => 
   await context.close();
 });
 
+test("the lowest stop shows the users of a closed loop in place of the rate", async () => {
+  const link = "v=1&arrivals=closed(200,10s)";
+  const { context, page, complaints } = await openAt(link, ["phone", 390, 844]);
+  const visible = page.locator(".side .control:visible");
+  assert.equal(await visible.count(), 1);
+  assert.equal(await visible.getAttribute("id"), "control-users");
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("on a phone the two buttons of the notice line stand side by side", async () => {
   for (const [width, height] of [[390, 844], [360, 740]]) {
     const { context, page, complaints } = await openAt("v=1&foo=1&rate=-4", ["phone", width, height]);

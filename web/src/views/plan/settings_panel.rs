@@ -19,8 +19,8 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
         // Users of a closed loop take the place of the rate.
         control_set(Group::Traffic)
-            .when(is_closed(false), || control(&settings::RATE))
-            .when(is_closed(true), || control(&settings::USERS))
+            .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
+            .when(is_closed(true), || in_place_of(&settings::RATE, &settings::USERS))
             .child([control(&settings::PROMPT), control(&settings::ANSWER)]),
         control_set(Group::Target).child([
             control(&settings::TTFT),
@@ -37,6 +37,15 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             accuracy_group(),
         ]),
     ])
+}
+
+/// A control that comes where another was: the lowest stop of a phone's sheet then shows this one.
+fn in_place_of(gone: &'static Dial, new: &'static Dial) -> El {
+    let state = expect_context::<State>();
+    if state.last_control.get_untracked() == gone.id {
+        state.last_control.set(new.id);
+    }
+    control(new)
 }
 
 /// Whether the loop is closed, or not, now.
