@@ -13,7 +13,8 @@ use crate::typed::{in_reach, requests, seed, some};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  there is an answer
-  1  the target cannot be met, the model does not fit, or a truth fails; the output says why
+  1  the target cannot be met, the model does not fit, or a truth or an assertion fails; the output
+     says why
   2  something that was typed or read cannot be used; the message says what and how to mend it
   3  a file or stream could not be read or written";
 
@@ -28,6 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   headroom plan                                   the preset: Qwen2.5-7B on H100, 100 req/s
   headroom plan model=llama-3.1-8b gpu=h200 rate=40 ttft=500ms
+  headroom check rate=40 --assert 'gpus<=8'       for scripts: exit code 1 where it fails
   headroom sweep --rates 1,5,10,15,20 --csv
   headroom simulate rate=20 --requests-out requests.csv
   headroom chart --out knee.svg --theme dark
@@ -53,6 +55,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// How many GPUs: the capacity of one at the target, and the fleet for the rate.
     Plan(PlanArgs),
+    /// Hold a plan against assertions, for scripts: the exit code tells whether all of them hold.
+    Check(CheckArgs),
     /// Latency, throughput and goodput of one GPU as the request rate rises.
     Sweep(SweepArgs),
     /// One run on one GPU, or the replay of a recording: what happened to every request.
@@ -155,6 +159,33 @@ pub(crate) struct PlanArgs {
     /// Print the knee as CSV (SI units).
     #[arg(long)]
     pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom check scenario.json --assert 'gpus<=8' --assert 'ttft_p99<=800ms'
+  headroom check rate=250 gpu=h200 --assert 'gpus<=14' --strict
+  headroom check --list                                   what can be asserted")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// A figure of the plan, one of <= < >= > ==, and a bound with or without a unit.
+    #[arg(long = "assert", value_name = "ASSERTION", required_unless_present = "list")]
+    pub(crate) assertions: Vec<String>,
+    /// Hold only what holds at both ends of the 95 % intervals.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// List the figures that can be asserted.
+    #[arg(long, conflicts_with_all = ["assertions", "json"])]
+    pub(crate) list: bool,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
