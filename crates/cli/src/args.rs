@@ -55,6 +55,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// How many GPUs: the capacity of one at the target, and the fleet for the rate.
     Plan(PlanArgs),
+    /// Why no more: what holds the capacity down, what would next, and what more of each gives.
+    Why(WhyArgs),
     /// Hold a plan against assertions, for scripts: the exit code tells whether all of them hold.
     Check(CheckArgs),
     /// Latency, throughput and goodput of one GPU as the request rate rises.
@@ -159,6 +161,21 @@ pub(crate) struct PlanArgs {
     /// Print the knee as CSV (SI units).
     #[arg(long)]
     pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom why
+  headroom why sched.max_num_seqs=8 ttft=3s --json")]
+pub(crate) struct WhyArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Plan(args) => commands::plan::run(args),
+        Command::Why(args) => commands::why::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),

@@ -40,6 +40,6 @@ pub(crate) fn job_at(base: &Setup, rate_per_s: f64, replication: u32) -> Job {
 }
 
 /// The first replication has the scenario's own seed; the others are derived from it.
-fn seed_of(seed: u64, replication: u32) -> u64 {
+pub(crate) fn seed_of(seed: u64, replication: u32) -> u64 {
     if replication == 0 { seed } else { random::split_mix(seed ^ (u64::from(replication) << 32)) }
 }

@@ -23,6 +23,7 @@ mod refusal;
 mod remedies;
 mod steady;
 mod sweep;
+mod why;
 
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use closed_form::{ClosedForm, closed_form};
@@ -34,6 +35,7 @@ pub use proof::{
 };
 pub use scenario::Remedy;
 pub use sweep::Sweep;
+pub use why::{Gain, Limit, LimitKind, NextLimit, Why, WhyAnswer};
 
 use sim_core::{Run, SetupError};
 

@@ -160,7 +160,7 @@ fn settings(scenario: &Scenario) -> Value {
     serde_json::from_str(&scenario.to_json()).unwrap_or(Value::Null)
 }
 
-fn estimate(estimate: Estimate) -> Value {
+pub(crate) fn estimate(estimate: Estimate) -> Value {
     json!({ "value": estimate.value, "low": estimate.low, "high": estimate.high })
 }
 

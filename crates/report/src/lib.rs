@@ -29,6 +29,7 @@ mod steadiness;
 mod table;
 mod telling;
 mod traffic;
+mod why;
 mod windows;
 mod words;
 
@@ -53,5 +54,6 @@ pub use run_text::run_text;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
+pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::windows_csv;
 pub use words::{RUN_LONGER, with_headroom};

@@ -10,3 +10,4 @@ pub(crate) mod plan;
 pub(crate) mod pools;
 pub(crate) mod simulate;
 pub(crate) mod sweep;
+pub(crate) mod why;

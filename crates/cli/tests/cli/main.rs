@@ -15,6 +15,7 @@ mod reaction;
 mod recordings;
 mod steadiness;
 mod traffic;
+mod why;
 
 use assert_cmd::Command;
 
