@@ -21,6 +21,7 @@ mod plan;
 mod proof;
 mod refusal;
 mod remedies;
+mod search;
 mod steady;
 mod sweep;
 

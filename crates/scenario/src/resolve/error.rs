@@ -9,7 +9,7 @@ use super::remedy::Remedy;
 #[non_exhaustive]
 pub enum ResolveError {
     /// The catalogue has no such model.
-    #[error("No model called “{name}”{}", or_choose(suggestions))]
+    #[error("No model called “{name}”{}", or_choose("model", suggestions))]
     UnknownModel {
         /// The name.
         name: String,
@@ -17,7 +17,7 @@ pub enum ResolveError {
         suggestions: Vec<String>,
     },
     /// The catalogue has no such GPU.
-    #[error("No GPU called “{name}”{}", or_choose(suggestions))]
+    #[error("No GPU called “{name}”{}", or_choose("GPU", suggestions))]
     UnknownGpu {
         /// The name.
         name: String,

@@ -192,7 +192,8 @@ fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
     })
 }
 
-/// The heaviest lighter checkpoint of the same network, and of the same family.
+/// The heaviest lighter checkpoint of the same network, and of the others of the same family, the
+/// heavier of the two first. A larger network in fewer bits is lighter, too, and is no smaller change.
 fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
     let Ok(current) = catalog.model(&scenario.model) else { return Vec::new() };
     let lighter: Vec<&Model> = catalog
@@ -200,19 +201,21 @@ fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
         .iter()
         .filter(|model| model.family == current.family)
         .filter(|model| model.weight_bytes.value < current.weight_bytes.value)
+        .filter(|model| model.params.value <= current.params.value)
         .collect();
-    let heaviest_first = ascending(&lighter, |model| -model.weight_bytes.value);
-    let (same, other): (Vec<&Model>, Vec<&Model>) = heaviest_first
-        .into_iter()
-        .map(|index| lighter[index])
-        .partition(|model| model.network == current.network);
-    let first_that_fits = |models: Vec<&Model>| {
-        models.into_iter().find_map(|model| {
-            let weights = quantity::memory(model.weight_bytes.value);
-            tried(scenario, "model", &model.slug, format!("{weights} of weights"))
-        })
-    };
-    [same, other].into_iter().filter_map(first_that_fits).collect()
+    let mut found: [bool; 2] = [false, false];
+    let mut remedies = Vec::new();
+    for index in ascending(&lighter, |model| -model.weight_bytes.value) {
+        let model = lighter[index];
+        let kind = usize::from(model.network == current.network);
+        if !found[kind] {
+            let effect = format!("{} of weights", quantity::memory(model.weight_bytes.value));
+            let remedy = tried(scenario, "model", &model.slug, effect);
+            found[kind] = remedy.is_some();
+            remedies.extend(remedy);
+        }
+    }
+    remedies
 }
 
 /// The cache that the memory has room for, in place of one that a person gave.

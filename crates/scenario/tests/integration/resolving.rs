@@ -135,7 +135,8 @@ fn unknown_names_get_suggestions() {
         Err(error @ ResolveError::UnknownGpu { .. }) => {
             assert_eq!(
                 error.to_string(),
-                "No GPU called “zzz”. Choose one from the catalogue, or give its numbers."
+                "No GPU called “zzz”. Choose one from the catalogue, or give its numbers in place of a \
+                 name: step.peak_flops, step.bandwidth and kv.capacity_tokens."
             );
         }
         other => panic!("{other:?}"),
