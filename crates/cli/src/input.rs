@@ -179,6 +179,9 @@ fn refused(notice: &Notice) -> Failure {
     if message.starts_with("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
         message.push_str(&format!(" headroom catalog {}s lists all names.", notice.key));
     }
+    if ["v", "rev"].contains(&notice.key.as_str()) {
+        message.push_str(" Leave it out.");
+    }
     if notice.kind == NoticeKind::Unknown {
         message.push_str(" headroom plan --help lists all keys.");
     }
