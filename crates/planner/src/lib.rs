@@ -19,6 +19,7 @@ mod load;
 mod out_of_reach;
 mod plan;
 mod proof;
+mod reach;
 mod refusal;
 mod remedies;
 mod search;

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use scenario::Resolved;
+use scenario::{Resolved, Untyped};
 use sim_core::{
     RequestSource, Run, Setup, Trace,
     engine::Attendance,
@@ -98,6 +98,8 @@ pub struct Plan {
     demand: Demand,
     /// Names of the classes of requests; none without classes.
     classes: Vec<String>,
+    /// The step time without numbers that were typed.
+    untyped: Vec<Untyped>,
     /// The load asked for, over all GPUs.
     asked: f64,
     headroom: f64,
@@ -143,7 +145,8 @@ impl Plan {
             Some(users) => (Demand::of(&attendance), users as f64),
             None => (Demand::Rate, plan.asked),
         };
-        Self { attendance, demand, asked, classes: resolved.classes.clone(), ..plan }
+        let (classes, untyped) = (resolved.classes.clone(), resolved.untyped.clone());
+        Self { attendance, demand, asked, classes, untyped, ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.
@@ -165,7 +168,8 @@ impl Plan {
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
         let attendance = open_loop(&resolved.attendance);
         let plan = Self::of(setup, rate_per_s, resolved.headroom, 1);
-        Self { attendance, bracket, ceiling, ..plan }
+        let untyped = resolved.untyped.clone();
+        Self { attendance, bracket, ceiling, untyped, ..plan }
     }
 
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
@@ -176,6 +180,7 @@ impl Plan {
             attendance: Attendance::OPEN,
             demand: Demand::Rate,
             classes: Vec::new(),
+            untyped: Vec::new(),
             asked: rate_per_s,
             headroom,
             bracket: None,
@@ -387,7 +392,7 @@ impl Plan {
             Stage::Idle if self.is_out_of_reach() => {
                 let idle = self.idle.as_ref();
                 let base = (&self.setup, &self.attendance);
-                let trials = |idle| remedies::trials(base, &self.classes, idle);
+                let trials = |idle| remedies::trials(base, &self.classes, &self.untyped, idle);
                 self.trials = idle.map(trials).unwrap_or_default();
                 Stage::Remedies
             }

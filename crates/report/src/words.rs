@@ -10,6 +10,9 @@ pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
 pub(crate) const CHANGES_THAT_WORK: &str = "Smallest changes that work";
 pub(crate) const CHANGES_THAT_FIT: &str = "Smallest changes that make it fit";
+pub(crate) const CHANGES_THAT_RUN: &str = "Smallest changes that make it run";
+pub(crate) const TARGET_STAYS_OUT_OF_REACH: &str =
+    "What is offered lets it run; no change that we know of meets the target, too.";
 pub(crate) const OUT_OF_REACH: &str = "Out of reach";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STABLE: &str = "Stable";

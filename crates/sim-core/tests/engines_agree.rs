@@ -63,7 +63,7 @@ fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
         }
         match (fast.itl.percentile(percent), slow.itl.percentile(percent)) {
             (Some(f), Some(s)) => {
-                prop_assert!(Agreement::is_same_length(f, s), "P{percent}: {f} {s}")
+                prop_assert!(Agreement::is_same_length(f, s), "P{percent}: {f} {s}");
             }
             (f, s) => prop_assert_eq!(f, s),
         }

@@ -50,7 +50,7 @@ fn assert_same(a: &Run, b: &Run) -> Result<(), TestCaseError> {
         }
         match (a.itl.percentile(percent), b.itl.percentile(percent)) {
             (Some(x), Some(y)) => {
-                prop_assert!(Agreement::is_same_length(x, y), "P{percent}: {x} {y}")
+                prop_assert!(Agreement::is_same_length(x, y), "P{percent}: {x} {y}");
             }
             (x, y) => prop_assert_eq!(x, y),
         }

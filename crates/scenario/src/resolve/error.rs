@@ -141,6 +141,24 @@ impl ResolveError {
     }
 }
 
+impl ResolveError {
+    /// Whether there is one way round alone, so that nothing is to be changed with it.
+    pub(super) const fn has_one_change(&self) -> bool {
+        matches!(self, Self::NoReaction { .. })
+    }
+
+    pub(super) const fn remedies_mut(&mut self) -> Option<&mut Vec<Remedy>> {
+        match self {
+            Self::DoesNotFit { remedies, .. }
+            | Self::NoRoom { remedies, .. }
+            | Self::TooLong { remedies, .. }
+            | Self::NoReaction { remedies, .. }
+            | Self::NoSpeculation { remedies, .. } => Some(remedies),
+            _ => None,
+        }
+    }
+}
+
 fn no_reaction(settings: &str, rules: &str) -> String {
     format!(
         "{settings}: under {rules} every request waits in order of arrival for as long as it \

@@ -176,6 +176,30 @@ fn a_model_too_large_gets_the_smallest_changes_that_work() {
     );
 }
 
+/// 32 billion parameters in four bits are lighter than 14 billion in sixteen, and no smaller model.
+#[test]
+fn lighter_models_are_never_larger_and_the_heaviest_comes_first() {
+    let scenario = with(&[("model", "qwen2.5-14b"), ("gpu", "l4")]);
+    assert_eq!(
+        remedies(&scenario),
+        pairs(&[("gpu", "l40s"), ("model", "qwen2.5-7b"), ("model", "qwen2.5-14b-int4")])
+    );
+    let catalog = catalog::builtin().expect("the catalogue");
+    for model in catalog.models() {
+        for gpu in catalog.gpus() {
+            let scenario = with(&[("model", &model.slug), ("gpu", &gpu.slug), ("in", "100")]);
+            let Err(error) = scenario.resolve() else { continue };
+            let mut lightest = model.weight_bytes.value;
+            for remedy in error.remedies().iter().filter(|remedy| remedy.key == "model") {
+                let other = catalog.model(&remedy.value).expect("a model");
+                assert!(other.params.value <= model.params.value, "{} {error}", model.slug);
+                assert!(other.weight_bytes.value < lightest, "{} {error}", model.slug);
+                lightest = other.weight_bytes.value;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cache_too_small_for_one_request_gets_the_smallest_changes_that_work() {
     let scenario = with(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "50000")]);
