@@ -104,6 +104,46 @@ test("no room for one request says how much there is and how much it needs", asy
   await everyRemedyWorks(link, said.remedies);
 });
 
+test("what makes a prompt fit is offered with a target that it can meet", async () => {
+  const link = "v=1&gpu=l4&in=100000";
+  const { context, page, complaints } = await open(browser, link);
+  const said = await answer(page);
+  assert.equal(said.hero, "No room");
+  assert.equal(said.remedies.length, 3);
+  assert.match(said.remedies[0][0], /and/, "the target is moved, too");
+  assert.equal(plain(await page.locator(".remedies-title").textContent()), "Smallest changes that work");
+  noComplaints(complaints);
+  await context.close();
+  await everyRemedyWorks(link, said.remedies);
+});
+
+test("where nothing meets the target nothing is said to work", async () => {
+  // A step for each token of the prompt: later than any target that can be set.
+  const link = "v=1&gpu=l4&in=100000&sched.max_num_batched_tokens=1";
+  const { context, page, complaints } = await open(browser, link);
+  const said = await answer(page);
+  assert.equal(said.hero, "No room");
+  assert.match(said.paragraph, /no change that we know of meets the target/);
+  const title = page.locator(".remedies-title");
+  assert.equal(plain(await title.textContent()), "Smallest changes that make it fit");
+  const instead = plain((await page.locator(".plot-empty p").allTextContents()).join(" "));
+  assert.ok(!/that works/.test(instead), instead);
+  assert.match(instead, /Change a setting to bring it back/);
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("a typed step time that is in the way can be set back", async () => {
+  const link = "v=1&step.overhead_s=2";
+  const { context, page, complaints } = await open(browser, link);
+  const said = await answer(page);
+  assert.equal(said.hero, "Out of reach");
+  assert.match(said.remedies[0][0], /auto/);
+  noComplaints(complaints);
+  await context.close();
+  await everyRemedyWorks(link, said.remedies);
+});
+
 test("a close call gives both numbers and offers a longer run", async () => {
   const { context, page, complaints } = await open(browser, "v=1&rate=90&sim.requests=500");
   const said = await answer(page);

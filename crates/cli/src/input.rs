@@ -57,8 +57,8 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
 
 /// Tell of settings that are taken as written and still do nothing, and of lengths that no engine
 /// serves whole. Those of a recording are its own: `has_recording` leaves the scenario's out.
-pub(crate) fn caution(scenario: &Scenario, has_recording: bool) {
-    for caution in scenario.cautions() {
+pub(crate) fn caution(cautions: &[Notice], has_recording: bool) {
+    for caution in cautions {
         if !(has_recording && caution.kind == NoticeKind::BeyondContext) {
             output::note(&caution.message);
         }
@@ -106,10 +106,24 @@ fn usable(link: &str) -> Result<Parsed, Failure> {
     }
 }
 
-/// What is typed or kept in a file is taken as written or refused, never moved into range.
+/// What is typed is taken as written or refused, never moved into range.
 fn as_written(notices: &[Notice]) -> Result<(), Failure> {
     let clamped = notices.iter().find(|notice| notice.kind == NoticeKind::Clamped);
     clamped.map_or(Ok(()), |notice| Err(refused(notice)))
+}
+
+/// What is kept in a file counts as if it were typed: a script must not compute with half of it. A
+/// link says “passed over” where a file is refused, since links are opened by people who did not write
+/// them. Only of a file from a newer version it is known that there are keys which are new in it.
+fn as_typed(notices: &[Notice]) -> Result<(), Failure> {
+    let is_newer = |notice: &Notice| notice.key == "v" && notice.kind == NoticeKind::Version;
+    let is_newer = notices.iter().any(is_newer);
+    let is_wrong = |notice: &&Notice| match notice.kind {
+        NoticeKind::Clamped | NoticeKind::Invalid => true,
+        NoticeKind::Unknown => !is_newer,
+        _ => false,
+    };
+    notices.iter().find(is_wrong).map_or(Ok(()), |notice| Err(refused(notice)))
 }
 
 fn read_json(path: &Path) -> Result<Parsed, Failure> {
@@ -119,7 +133,7 @@ fn read_json(path: &Path) -> Result<Parsed, Failure> {
         ScenarioError::Setting(notice) => in_file(&refused(&notice)),
         other => in_file(&other),
     })?;
-    as_written(&parsed.notices).map_err(|failure| in_file(&failure))?;
+    as_typed(&parsed.notices).map_err(|failure| in_file(&failure))?;
     Ok(parsed)
 }
 
@@ -157,12 +171,19 @@ pub(crate) fn tell(notices: &[Notice]) {
 
 /// The notice as an error. Nothing goes on, so what would be used instead is left out.
 fn refused(notice: &Notice) -> Failure {
-    let instead = ["Still using ", "Using ", "The setting is as it was"];
+    let instead =
+        ["Still using ", "Using ", "The setting is as it was", "It is not used", "Reading it as "];
     let end = instead.iter().filter_map(|words| notice.message.rfind(words)).min();
     let message = notice.message.get(..end.unwrap_or(notice.message.len()));
     let mut message = named(notice, message.unwrap_or_default().trim_end());
     if message.starts_with("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
-        message.push_str(&format!(" headroom catalog {}s lists them.", notice.key));
+        message.push_str(&format!(" headroom catalog {}s lists all names.", notice.key));
+    }
+    if ["v", "rev"].contains(&notice.key.as_str()) {
+        message.push_str(" Leave it out.");
+    }
+    if notice.kind == NoticeKind::Unknown {
+        message.push_str(" headroom plan --help lists all keys.");
     }
     Failure::input(message)
 }

@@ -4,7 +4,7 @@ use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use import::trace::ImportedTrace;
 use scenario::{BeyondContext, Profile, Scenario};
-use sim_core::Trace;
+use sim_core::{LengthSpec, Trace};
 
 use crate::{args::TraceArgs, failure::Failure, input, output};
 
@@ -23,11 +23,12 @@ pub(crate) fn recording(
     scenario: &mut Scenario,
 ) -> Result<Option<Recording>, Failure> {
     let Some(path) = &args.trace else {
-        input::caution(scenario, false);
+        input::caution(&scenario.cautions(), false);
         return Ok(None);
     };
     let trace = Arc::new(read(path, args.skip_bad_rows)?);
-    take_over(scenario);
+    take_over(scenario, true);
+    input::caution(&scenario.cautions(), true);
     compare_with_context(scenario, path, &trace);
     let rate_per_s = args.trace_rate.or_else(|| trace.mean_rate_per_s()).ok_or_else(|| {
         Failure::input(format!(
@@ -38,18 +39,58 @@ pub(crate) fn recording(
     Ok(Some(Recording { trace, rate_per_s }))
 }
 
-/// Leave out what a recording takes the place of, and say so where a person asked for it.
-pub(crate) fn take_over(scenario: &mut Scenario) {
-    let has_pattern = scenario.bursts.take().is_some() | scenario.closed.take().is_some();
-    let has_profile = std::mem::take(&mut scenario.profile) != Profile::Constant;
-    let has_classes = !std::mem::take(&mut scenario.classes).is_empty();
-    if has_pattern || has_profile || has_classes {
-        output::note(
-            "The recording has its own arrivals and lengths; bursts, closed loop, rate profile and \
-             classes of the scenario are not used.",
-        );
+/// What a recording takes the place of, beside classes: it is one, and says when what comes.
+const REPLACED: [&str; 6] =
+    ["in", "out", "arrivals", "profile", "sim.requests", "sim.replications"];
+
+/// Leave out what a recording takes the place of, and say so where a person asked for it. `has_rate`
+/// says that the scenario's rate is the one to replay at.
+pub(crate) fn take_over(scenario: &mut Scenario, has_rate: bool) {
+    let mut unused: Vec<String> =
+        REPLACED.iter().filter_map(|key| changed(scenario, key)).collect();
+    unused.extend(scenario.classes.iter().map(|class| format!("class.{}", class.name)));
+    // Drafts and clients that react are drawn for recorded requests, too.
+    if scenario.spec.tokens == 0 && scenario.clients == Scenario::preset().clients {
+        unused.extend(changed(scenario, "seed"));
     }
-    input::caution(scenario, true);
+    let rate = if has_rate { None } else { changed(scenario, "rate") };
+    if !unused.is_empty() {
+        let verb = if unused.len() == 1 { "is" } else { "are" };
+        output::note(&format!(
+            "{} {verb} not used: the recording has its own arrivals and lengths, and there is one of \
+             it.",
+            unused.join(", ")
+        ));
+    }
+    if let Some(rate) = rate {
+        output::note(&format!(
+            "{rate} is not used: the recording has its own rate. Say with --trace-rate at which rate \
+             it counts as made to replay it at this one."
+        ));
+    }
+    let Scenario { input, output, .. } = Scenario::preset();
+    (scenario.input, scenario.output) = (input, output);
+    (scenario.bursts, scenario.closed) = (None, None);
+    scenario.profile = Profile::Constant;
+    scenario.classes.clear();
+}
+
+/// The scenario to look numbers up for. Beside a recording the least lengths there are, so that
+/// nothing is said of others than its own.
+pub(crate) fn to_resolve(scenario: &Scenario, has_recording: bool) -> Scenario {
+    let mut scenario = scenario.clone();
+    if has_recording {
+        let least = LengthSpec::Fixed { tokens: 1 };
+        (scenario.input, scenario.output) = (least, least);
+    }
+    scenario
+}
+
+/// A setting that differs from its default, as one would type it.
+fn changed(scenario: &Scenario, key: &str) -> Option<String> {
+    let default = scenario::field(key)?.default;
+    let value = scenario.get(key).filter(|value| value != default)?;
+    Some(format!("{key}={value}"))
 }
 
 /// Say how many requests of a recording are longer than the model takes.

@@ -36,7 +36,9 @@ pub(crate) fn requests(text: &str) -> Result<NonZeroU32, String> {
 
 /// The root of random numbers.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    whole(text).ok_or_else(|| "it must be a whole number of 0 or more, for example 7".to_owned())
+    whole(text).ok_or_else(|| {
+        format!("it must be a whole number of 0 or more and at most {}, for example 7", u64::MAX)
+    })
 }
 
 /// A whole number, perhaps with its thousands separated.

@@ -176,19 +176,48 @@ pub(crate) struct Kind {
     output: LengthSpec,
 }
 
+impl Kind {
+    /// Tokens of output that a share of its requests stays within, 0 to 1.
+    pub(crate) fn output_tokens_at(&self, share: f64) -> f64 {
+        self.output.at(share)
+    }
+}
+
 /// The kinds of request of a set-up, in the order of its classes.
 pub(crate) fn kinds_of(setup: &Setup) -> Vec<Kind> {
+    kinds_at(setup, None)
+}
+
+/// The same with lengths that a share of the requests stays within, 0 to 1, in place of mean ones;
+/// lengths that are recorded together count with their means.
+pub(crate) fn kinds_within(setup: &Setup, share: f64) -> Vec<Kind> {
+    kinds_at(setup, Some(share))
+}
+
+fn kinds_at(setup: &Setup, share: Option<f64>) -> Vec<Kind> {
     let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
         let output = match setup.workload.source.whole() {
             RequestSource::Generated { output, .. } => *output,
             source => fixed(source.mean_tokens().1),
         };
-        return vec![Kind { share: 1.0, slo: setup.slo, fluid: fluid_of(setup), output }];
+        let fluid = match (setup.workload.source.whole(), share) {
+            (RequestSource::Generated { input, output, .. }, Some(share)) => {
+                Fluid::new(&setup.step_time, setup.engine, input.at(share), output.at(share))
+                    .with_speculation(speculation(setup))
+            }
+            _ => fluid_of(setup),
+        };
+        return vec![Kind { share: 1.0, slo: setup.slo, fluid, output }];
     };
     // One class has all requests: no rounding may take some of them.
     let total = if mix.classes.len() == 1 { None } else { Some(mix.total_weight()) };
     let kind = |class: &RequestClass| {
-        let (input_tokens, output_tokens) = class.lengths.mean_tokens();
+        let (input_tokens, output_tokens) = match (&class.lengths, share) {
+            (RequestLengths::Independent { input, output }, Some(share)) => {
+                (input.at(share), output.at(share))
+            }
+            _ => class.lengths.mean_tokens(),
+        };
         Kind {
             share: total.map_or(1.0, |total| class.weight / total),
             slo: class.slo,

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use scenario::Resolved;
+use scenario::{Resolved, Untyped};
 use sim_core::{
     RequestSource, Run, Setup, Trace,
     engine::Attendance,
@@ -30,16 +30,13 @@ use crate::{
     load::Load,
     out_of_reach,
     remedies::{self, Trial},
+    search::{Search, ShareEnd},
     steady::{evenly_spaced, steady},
 };
 
 /// Where the knee is looked at, as shares of the ceiling: few points far away, many near the bend.
 const KNEE_SHARES: [f64; 12] =
     [0.04, 0.2, 0.36, 0.5, 0.62, 0.72, 0.8, 0.86, 0.905, 0.94, 0.965, 0.985];
-
-/// Relative width at which the search for the capacity ends, and for the ends of its interval.
-const TOLERANCE: f64 = 5e-4;
-const END_TOLERANCE: f64 = 5e-3;
 
 /// How many times faster than recorded a replay is searched. Under one recording the share that
 /// meets the target is not monotone from rate to rate, by a few requests in a thousand; halving the
@@ -68,33 +65,6 @@ enum What {
     Capacity(usize),
     AtPlanned,
     AtCapacity,
-}
-
-/// A search for the largest rate at which some end of the share's interval meets the target.
-#[derive(Clone, Debug)]
-struct Search {
-    end: ShareEnd,
-    bisection: Bisection,
-    /// Share of each replication at the rate asked about.
-    shares: Vec<f64>,
-}
-
-/// Which number of an interval is held against the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ShareEnd {
-    Value,
-    Low,
-    High,
-}
-
-impl ShareEnd {
-    const fn of(self, estimate: &Estimate) -> f64 {
-        match self {
-            Self::Value => estimate.value,
-            Self::Low => estimate.low,
-            Self::High => estimate.high,
-        }
-    }
 }
 
 /// The part of a round that comes next.
@@ -128,6 +98,8 @@ pub struct Plan {
     demand: Demand,
     /// Names of the classes of requests; none without classes.
     classes: Vec<String>,
+    /// The step time without numbers that were typed.
+    untyped: Vec<Untyped>,
     /// The load asked for, over all GPUs.
     asked: f64,
     headroom: f64,
@@ -173,7 +145,8 @@ impl Plan {
             Some(users) => (Demand::of(&attendance), users as f64),
             None => (Demand::Rate, plan.asked),
         };
-        Self { attendance, demand, asked, classes: resolved.classes.clone(), ..plan }
+        let (classes, untyped) = (resolved.classes.clone(), resolved.untyped.clone());
+        Self { attendance, demand, asked, classes, untyped, ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.
@@ -195,7 +168,8 @@ impl Plan {
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
         let attendance = open_loop(&resolved.attendance);
         let plan = Self::of(setup, rate_per_s, resolved.headroom, 1);
-        Self { attendance, bracket, ceiling, ..plan }
+        let untyped = resolved.untyped.clone();
+        Self { attendance, bracket, ceiling, untyped, ..plan }
     }
 
     fn of(setup: Setup, rate_per_s: f64, headroom: f64, wanted: usize) -> Self {
@@ -206,6 +180,7 @@ impl Plan {
             attendance: Attendance::OPEN,
             demand: Demand::Rate,
             classes: Vec::new(),
+            untyped: Vec::new(),
             asked: rate_per_s,
             headroom,
             bracket: None,
@@ -332,7 +307,7 @@ impl Plan {
     fn compose_capacity(&self) -> Vec<Asked> {
         let mut asked = Vec::new();
         for (index, search) in self.searches.iter().enumerate() {
-            if let Some(load) = search.bisection.next_rate() {
+            if let Some(load) = search.next_load() {
                 let what = What::Capacity(index);
                 asked.extend((0..self.replications).map(|replication| Asked {
                     what,
@@ -380,13 +355,7 @@ impl Plan {
     /// A search moves on when it has heard every replication.
     fn learn_share(&mut self, index: usize, share: f64) {
         let (everyone, target) = (self.replications, self.setup.slo.share);
-        let search = &mut self.searches[index];
-        search.shares.push(share);
-        if search.shares.len() == everyone {
-            let estimate = Estimate::of_mean(&search.shares);
-            search.bisection.accept(search.end.of(&estimate) >= target);
-            search.shares.clear();
-        }
+        self.searches[index].learn(share, everyone, target);
     }
 
     fn learn_point(&mut self, asked: &Asked, run: &Run) {
@@ -423,7 +392,7 @@ impl Plan {
             Stage::Idle if self.is_out_of_reach() => {
                 let idle = self.idle.as_ref();
                 let base = (&self.setup, &self.attendance);
-                let trials = |idle| remedies::trials(base, &self.classes, idle);
+                let trials = |idle| remedies::trials(base, &self.classes, &self.untyped, idle);
                 self.trials = idle.map(trials).unwrap_or_default();
                 Stage::Remedies
             }
@@ -458,15 +427,10 @@ impl Plan {
 
     fn start_searches(&mut self) {
         let limit = self.limit();
-        let ends: &[ShareEnd] = if self.replications == 1 {
-            &[ShareEnd::Value]
-        } else {
-            &[ShareEnd::Value, ShareEnd::Low, ShareEnd::High]
-        };
         let search = |&end: &ShareEnd| {
             let holds = self.knee.iter().map(|load| self.holds(load, end));
             let sweep: Vec<(f64, bool)> = self.knee_loads.iter().copied().zip(holds).collect();
-            let tolerance = if end == ShareEnd::Value { TOLERANCE } else { END_TOLERANCE };
+            let tolerance = end.tolerance();
             let bisection = self
                 .bracket
                 .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
@@ -475,9 +439,9 @@ impl Plan {
                     let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_load() };
                     Bisection::new(&sweep, (floor, end.of(&limit)), tolerance)
                 });
-            Search { end, bisection, shares: Vec::new() }
+            Search::new(end, bisection)
         };
-        self.searches = ends.iter().map(search).collect();
+        self.searches = ShareEnd::of_round(self.replications).iter().map(search).collect();
     }
 
     fn holds(&self, load: &Load, end: ShareEnd) -> bool {
@@ -498,8 +462,8 @@ impl Plan {
     fn capacity(&self) -> Estimate {
         let limit = self.limit();
         let found = |end: ShareEnd| {
-            let search = self.searches.iter().find(|search| search.end == end);
-            let load = search.map(|search| lesser(search.bisection.found(), end.of(&limit)));
+            let search = self.searches.iter().find(|search| search.end() == end);
+            let load = search.map(|search| lesser(search.found(), end.of(&limit)));
             load.map(|load| if load > 0.0 { self.demand.simulated(load) } else { load })
         };
         let value = found(ShareEnd::Value).unwrap_or(0.0);

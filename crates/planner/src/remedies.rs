@@ -1,12 +1,12 @@
 //! Changes that bring a target into reach, each tried by a run before it is offered.
 //!
-//! Candidates are targets moved up from what an idle engine takes, in steps; arrivals without
+//! Candidates are typed numbers of the step time set back; targets moved up from what an idle engine takes, in steps; arrivals without
 //! bursts; batches that do not wait for company; clients that wait; a smaller share. Of each the smallest that holds is
 //! offered. Where none holds alone, all targets are moved together.
 
 use std::sync::Arc;
 
-use scenario::{CLASS_PREFIX, REST, Remedy, field};
+use scenario::{CLASS_PREFIX, REST, Remedy, Untyped, field};
 use sim_core::{
     ArrivalProcess, RequestSource, Rules, Setup,
     engine::Attendance,
@@ -17,7 +17,7 @@ use sim_core::{
 use crate::{closed_form::kinds_of, load::Load};
 
 /// How far above the floor a suggested target lies: the first holds for more than an idle engine.
-const EASES: [(f64, &str); 5] =
+pub(crate) const EASES: [(f64, &str); 5] =
     [(1.25, "25 % above"), (2.0, "twice"), (4.0, "4 times"), (8.0, "8 times"), (16.0, "16 times")];
 
 /// Most targets that are moved one by one.
@@ -26,7 +26,10 @@ const MOST_MOVES: usize = 6;
 /// Most remedies offered.
 const MOST_REMEDIES: usize = 4;
 
-/// What belongs to no single target.
+/// Numbers set back one by one come before all else; all of them together, and what belongs to no
+/// single target, after.
+const UNTYPED: usize = usize::MAX - 100;
+const ALL_UNTYPED: usize = usize::MAX - 5;
 const OTHERS: usize = usize::MAX - 4;
 const TOGETHER: usize = usize::MAX;
 
@@ -65,10 +68,11 @@ pub(crate) fn that_hold(trials: &[Trial]) -> Vec<Remedy> {
     let mut found: Vec<Remedy> = Vec::new();
     let mut last_group = None;
     for trial in trials {
-        let is_needed = trial.group != TOGETHER || found.is_empty();
+        let is_single = trial.group != TOGETHER && trial.group != ALL_UNTYPED;
+        let is_needed = is_single || found.is_empty();
         if trial.holds && is_needed && last_group != Some(trial.group) {
             last_group = Some(trial.group);
-            found.push(trial.remedy.clone());
+            found.push(trial.remedy.clone().meeting_target());
         }
     }
     found.truncate(MOST_REMEDIES);
@@ -80,10 +84,11 @@ pub(crate) fn that_hold(trials: &[Trial]) -> Vec<Remedy> {
 pub(crate) fn trials(
     (setup, attendance): (&Setup, &Attendance),
     classes: &[String],
+    untyped: &[Untyped],
     idle: &Load,
 ) -> Vec<Trial> {
     let moves = moves_of(setup, classes, idle);
-    let mut trials = Vec::new();
+    let mut trials = set_back(setup, untyped);
     for (group, one) in moves.iter().enumerate() {
         push_moved(&mut trials, setup, std::slice::from_ref(one), group);
     }
@@ -97,6 +102,19 @@ pub(crate) fn trials(
         trial.attendance = *attendance;
     }
     trials.extend(with_patience(setup, attendance));
+    trials
+}
+
+/// Numbers of the step time computed in place of those that a person typed.
+fn set_back(setup: &Setup, untyped: &[Untyped]) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (index, Untyped { remedy, step_time, engine }) in untyped.iter().enumerate() {
+        let group = if remedy.also.is_empty() { UNTYPED + index } else { ALL_UNTYPED };
+        let step_time = step_time.for_workload(&setup.workload.source);
+        let setup = Setup { step_time, engine: *engine, ..setup.clone() };
+        let (remedy, attendance) = (remedy.clone(), Attendance::OPEN);
+        trials.push(Trial { group, remedy, setup, attendance, holds: false });
+    }
     trials
 }
 
@@ -142,7 +160,7 @@ fn moves_of(setup: &Setup, classes: &[String], idle: &Load) -> Vec<Move> {
     moves
 }
 
-fn key_of(class: Option<&String>, key: &str) -> String {
+pub(crate) fn key_of(class: Option<&String>, key: &str) -> String {
     match class {
         Some(name) if name != REST => [CLASS_PREFIX, name, ".", key].concat(),
         _ => key.to_owned(),
@@ -258,7 +276,7 @@ fn smaller_share(setup: &Setup, idle: &Load) -> Option<Trial> {
 }
 
 /// Round up to two significant digits.
-fn two_digits_up(value: u64) -> u64 {
+pub(crate) fn two_digits_up(value: u64) -> u64 {
     let mut unit: u64 = 1;
     while value / unit >= 100 {
         unit *= 10;
@@ -268,7 +286,7 @@ fn two_digits_up(value: u64) -> u64 {
 
 /// Microseconds as a link writes milliseconds. In whole numbers: this is all that the worker ever
 /// writes of numbers with a fraction, and the tables for them are a tenth of what it would weigh.
-fn milliseconds(us: u64) -> String {
+pub(crate) fn milliseconds(us: u64) -> String {
     let (whole, thousandths) = (us / 1_000, us % 1_000);
     if thousandths == 0 {
         return format!("{whole}ms");

@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use planner::{Job, Plan, PlanAnswer, Verdict, closed_form, run_inline};
-use scenario::Scenario;
+use scenario::{Remedy, Scenario};
 use sim_core::engine::Attendance;
 
 fn plan(set: &[(&str, &str)]) -> PlanAnswer {
@@ -94,7 +94,7 @@ fn a_target_below_the_floor_is_out_of_reach_and_the_remedies_work() {
 }
 
 /// Settings without an answer for which there is always something that helps.
-const IMPOSSIBLE: [&[(&str, &str)]; 26] = [
+const IMPOSSIBLE: [&[(&str, &str)]; 38] = [
     &[("ttft", "20ms"), ("tpot", "4ms")],
     &[("ttft", "20ms")],
     &[("tpot", "2ms")],
@@ -121,6 +121,18 @@ const IMPOSSIBLE: [&[(&str, &str)]; 26] = [
     &[("sched.rules", "vllm-0.11"), ("kv.capacity_tokens", "1000")],
     &[("clients.patience", "10ms")],
     &[("clients.patience", "10ms"), ("clients.awaits", "answer")],
+    &[("model", "qwen2.5-14b"), ("gpu", "l4")],
+    &[("model", "qwen2.5-14b"), ("gpu", "l4"), ("class.rag", "share:20,in:9000,ttft:300ms")],
+    &[("gpu", "l4"), ("in", "lognormal(9000,1)"), ("out", "lognormal(300,1)")],
+    &[("gpu", "l4"), ("in", "uniform(50,90000)"), ("out", "quantiles(0:10,50:100,100:3000)")],
+    &[("gpu", "l4"), ("in", "100000"), ("arrivals", "gamma(0.6)")],
+    &[("gpu", "l4"), ("in", "100000"), ("sched.rules", "dynamic(2s)")],
+    &[("gpu", "l4"), ("in", "100000"), ("sched.rules", "vllm-0.33")],
+    &[("gpu", "l4"), ("in", "100000"), ("spec.tokens", "4")],
+    &[("gpu", "l4"), ("in", "100000"), ("arrivals", "closed(50,5s)")],
+    &[("gpu", "l4"), ("in", "100000"), ("clients.patience", "40s")],
+    &[("step.overhead_s", "2"), ("step.mfu", "0.01")],
+    &[("step.kind", "affine"), ("step.fixed_s", "1"), ("step.per_item_s", "1")],
 ];
 
 /// vLLM hands out whole blocks of 16 tokens and never writes a request's last token: 62 blocks of
@@ -135,19 +147,22 @@ fn what_fits_a_paged_cache_is_what_its_engine_serves() {
     assert!(matches!(with("738").verdict, Verdict::NoRoom { capacity_tokens: 992, .. }));
 }
 
-/// What is offered was tried: with each remedy there is a number of GPUs, or at least room for the
-/// requests where there was none.
+/// What is offered was tried: with each remedy there is a number of GPUs, unless it is said that it
+/// only makes the requests fit.
 #[test]
 fn every_remedy_that_is_offered_works() {
     for set in IMPOSSIBLE {
         let few = [("sim.requests", "500"), ("sim.replications", "2")];
         let set = [&few[..], set].concat();
-        let (remedies, must_meet_target) = match plan(&set).verdict {
-            Verdict::OutOfReach { remedies, .. } => (remedies, true),
+        let remedies = match plan(&set).verdict {
+            Verdict::OutOfReach { remedies, .. } => {
+                assert!(remedies.iter().all(|remedy| remedy.meets_target), "{set:?}");
+                remedies
+            }
             Verdict::DoesNotFit { remedies, .. }
             | Verdict::NoRoom { remedies, .. }
             | Verdict::TooLong { remedies, .. }
-            | Verdict::NoReaction { remedies, .. } => (remedies, false),
+            | Verdict::NoReaction { remedies, .. } => remedies,
             Verdict::Sized(size) => panic!("{set:?} has an answer: {size:?}"),
         };
         assert!(!remedies.is_empty(), "{set:?} has no way out");
@@ -156,7 +171,7 @@ fn every_remedy_that_is_offered_works() {
             let verdict = plan(&changed).verdict;
             let works = match verdict {
                 Verdict::Sized(_) => true,
-                Verdict::OutOfReach { .. } => !must_meet_target,
+                Verdict::OutOfReach { .. } => !remedy.meets_target,
                 _ => false,
             };
             assert!(works, "{set:?} with {}: {verdict:?}", remedy.typed());
@@ -164,10 +179,67 @@ fn every_remedy_that_is_offered_works() {
     }
 }
 
-/// A step time beyond every target that can be set has no way out, and none is made up.
+fn offered(settings: &[(&str, &str)]) -> (Vec<String>, bool) {
+    let few = [("sim.requests", "200"), ("sim.replications", "1")];
+    let (Verdict::OutOfReach { remedies, .. }
+    | Verdict::DoesNotFit { remedies, .. }
+    | Verdict::NoRoom { remedies, .. }
+    | Verdict::TooLong { remedies, .. }) = plan(&[&few[..], settings].concat()).verdict
+    else {
+        panic!("{settings:?} has an answer")
+    };
+    let meet = remedies.iter().all(|remedy| remedy.meets_target);
+    (remedies.iter().map(Remedy::typed).collect(), meet)
+}
+
+/// What makes a request fit is no way out where its prompt then takes longer than the target allows.
+#[test]
+fn what_makes_it_fit_is_offered_with_a_target_that_can_be_met() {
+    let (typed, meet) = offered(&[("gpu", "l4"), ("in", "100k")]);
+    assert!(meet && typed.len() == 3, "{typed:?}");
+    for (remedy, key) in typed.iter().zip(["in=79961 ttft=", "gpu=", "model="]) {
+        assert!(remedy.starts_with(key), "{typed:?}");
+    }
+    // A larger GPU than the least that fits may need no other target.
+    let (typed, meet) = offered(&[("model", "qwen2.5-14b"), ("gpu", "l4"), ("in", "2000")]);
+    assert!(meet && typed.iter().all(|remedy| !remedy.contains(' ')), "{typed:?}");
+}
+
+/// Where even the easiest target that can be set is missed, the changes are told as what they are.
+#[test]
+fn what_only_makes_it_fit_is_not_said_to_meet_the_target() {
+    // A step for each token of a prompt.
+    let slow = [("gpu", "l4"), ("in", "100k"), ("sched.max_num_batched_tokens", "1")];
+    let (typed, meet) = offered(&slow);
+    assert!(!meet && !typed.is_empty(), "{typed:?}");
+}
+
+#[test]
+fn a_typed_step_time_that_is_in_the_way_can_be_set_back() {
+    let (typed, _) = offered(&[("step.overhead_s", "2")]);
+    assert_eq!(typed[0], "step.overhead_s=auto");
+    let (typed, _) = offered(&[("step.mfu", "0.4"), ("step.peak_flops", "1e12")]);
+    assert_eq!(typed[0], "step.peak_flops=auto");
+    assert!(!typed.iter().any(|remedy| remedy.contains("step.mfu")), "{typed:?}");
+    // Neither alone would do.
+    let (typed, _) = offered(&[("step.overhead_s", "2"), ("step.mfu", "0.01")]);
+    assert_eq!(typed[0], "step.mfu=auto step.overhead_s=auto");
+    // A number that is not in the way stays.
+    let (typed, _) = offered(&[("step.mfu", "0.4"), ("ttft", "2ms")]);
+    assert!(!typed.iter().any(|remedy| remedy.contains("step.")), "{typed:?}");
+}
+
+/// A step for each token of the longest prompt: beyond every target that can be set. There is no way
+/// out, and none is made up.
 #[test]
 fn where_nothing_helps_nothing_is_offered() {
-    let few = [("sim.requests", "100"), ("sim.replications", "1"), ("step.peak_flops", "1e9")];
+    let few = [
+        ("sim.requests", "20"),
+        ("sim.replications", "1"),
+        ("in", "131000"),
+        ("out", "8"),
+        ("sched.max_num_batched_tokens", "1"),
+    ];
     let Verdict::OutOfReach { remedies, .. } = plan(&few).verdict else { panic!("no way out") };
     assert_eq!(remedies, []);
 }

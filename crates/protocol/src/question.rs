@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scenario::{Ledger, Memory, Resolved};
+use scenario::{Ledger, Memory, Resolved, Untyped};
 use serde::{Deserialize, Serialize};
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, Rules, Setup, Slo, StepTimeSpec, Workload,
@@ -74,6 +74,8 @@ pub struct Question {
     pub rules: Rules,
     /// How long one step takes.
     pub step_time: StepTimeSpec,
+    /// How long it would take without numbers that a person typed.
+    pub untyped: Vec<Untyped>,
     /// What counts as good enough.
     pub slo: Slo,
     /// Root of every random stream.
@@ -104,6 +106,7 @@ impl Question {
             engine: *engine,
             rules: rules.clone(),
             step_time: *step_time,
+            untyped: resolved.untyped.clone(),
             slo: *slo,
             seed: *seed,
             headroom: resolved.headroom,
@@ -129,6 +132,7 @@ impl Question {
             headroom: self.headroom,
             replications: self.replications,
             memory: Memory::default(),
+            untyped: self.untyped.clone(),
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn run_text(
     if has_classes {
         parts.push(steadiness::classes(run, class_names));
     }
-    parts.push(steadiness::intervals(run));
+    parts.push(steadiness::intervals(run, is_recording));
     format!("{}\n{}\n", parts.join("\n"), words::FINITE_RUN)
 }
 

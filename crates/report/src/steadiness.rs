@@ -32,12 +32,14 @@ pub(crate) fn sample_advice(requests: u64) -> Option<String> {
 }
 
 /// The intervals as a table, under what they are of; why there are none, where there are none.
-pub(crate) fn intervals(run: &Run) -> String {
+pub(crate) fn intervals(run: &Run, is_recording: bool) -> String {
     if run.judgement().verdict == Verdict::Overloaded {
         return words::NO_STEADY_STATE.to_owned() + "\n";
     }
     if run.windows.varies() {
-        return words::NO_ALIKE_BATCHES.to_owned() + "\n";
+        // A recording is what it is; nothing of it is drawn again.
+        let way_out = if is_recording { "" } else { words::COMPARE_SEEDS };
+        return [words::NO_ALIKE_BATCHES, way_out, "\n"].concat();
     }
     let Some(intervals) = run.intervals() else { return words::NO_INTERVALS.to_owned() + "\n" };
     let warm_up_s = warm_up_s(run).unwrap_or(0.0);

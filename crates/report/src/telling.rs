@@ -115,7 +115,7 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
             no_answer(words::DOES_NOT_FIT, or_nothing(sentence.clone(), remedies), remedies)
         }
         Verdict::NoReaction { sentence, remedies } => {
-            no_answer(words::NO_ANSWER, sentence.clone(), remedies)
+            no_answer(words::NO_ANSWER, or_nothing(sentence.clone(), remedies), remedies)
         }
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
             let floors_s = (*ttft_floor_s, *tpot_floor_s);
@@ -280,14 +280,22 @@ fn out_of_reach(
 pub fn changes_title(hero: &str, changes: &[Remedy]) -> &'static str {
     match hero {
         _ if changes.is_empty() => "",
+        _ if changes.iter().all(|change| change.meets_target) => words::CHANGES_THAT_WORK,
         words::DOES_NOT_FIT | words::NO_ROOM => words::CHANGES_THAT_FIT,
-        _ => words::CHANGES_THAT_WORK,
+        _ => words::CHANGES_THAT_RUN,
     }
 }
 
-/// Of an impossible scenario for which no change is known.
+/// Of an impossible scenario for which no change is known, or none with which the target is met.
 fn or_nothing(sentence: String, changes: &[Remedy]) -> String {
-    if changes.is_empty() { [&sentence, " ", words::NOTHING_HELPS].concat() } else { sentence }
+    let more = if changes.is_empty() {
+        words::NOTHING_HELPS
+    } else if changes.iter().any(|change| change.meets_target) {
+        return sentence;
+    } else {
+        words::TARGET_STAYS_OUT_OF_REACH
+    };
+    [&sentence, " ", more].concat()
 }
 
 fn no_answer(word: &str, sentence: String, changes: &[Remedy]) -> Telling {

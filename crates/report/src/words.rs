@@ -10,6 +10,9 @@ pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
 pub(crate) const CHANGES_THAT_WORK: &str = "Smallest changes that work";
 pub(crate) const CHANGES_THAT_FIT: &str = "Smallest changes that make it fit";
+pub(crate) const CHANGES_THAT_RUN: &str = "Smallest changes that make it run";
+pub(crate) const TARGET_STAYS_OUT_OF_REACH: &str =
+    "What is offered lets it run; no change that we know of meets the target, too.";
 pub(crate) const OUT_OF_REACH: &str = "Out of reach";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const STABLE: &str = "Stable";
@@ -36,8 +39,10 @@ pub(crate) const RUN_STILL_CHANGING: &str =
 pub(crate) const RUN_TOO_SHORT: &str = "Too short to tell whether it keeps up; run longer.";
 pub(crate) const NO_STEADY_STATE: &str =
     "There are no intervals: there is no steady state that they could be of.";
-pub(crate) const NO_ALIKE_BATCHES: &str = "There are no intervals: the rate changes over time, so no two parts of the run are alike. \
-     Compare several seeds.";
+pub(crate) const NO_ALIKE_BATCHES: &str =
+    "There are no intervals: the rate changes over time, so no two parts of the run are alike.";
+/// What can be done about it where requests are drawn.
+pub(crate) const COMPARE_SEEDS: &str = " Compare several seeds.";
 pub(crate) const NO_INTERVALS: &str = "There are no intervals: the run is too short for them.";
 pub(crate) const CORRELATED: &str = "too short for its swings: the interval is wider";
 pub(crate) const UNANSWERED_NOTE: &str = "A percentile is withheld where more requests than it leaves out get no answer: rejected, dropped, given up or held back.";
@@ -260,11 +265,12 @@ pub(crate) fn peak(peak_per_s: f64, rate_per_s: f64, factor: f64) -> String {
 
 /// That the runs see few bursts.
 pub(crate) fn few_bursts(requests: u64, seen: f64, wanted: f64) -> String {
+    let seen = number(seen);
+    let rounds = if seen == "1" { "round" } else { "rounds" };
     format!(
-        "A run of {} lasts for about {} rounds of burst and lull, so its numbers depend on \
+        "A run of {} lasts for about {seen} {rounds} of burst and lull, so its numbers depend on \
          which; sim.requests={} would see 20.",
         counted(requests, "request", "requests"),
-        number(seen),
         two_digits_up(wanted)
     )
 }
@@ -460,7 +466,8 @@ pub(crate) fn run_counts(offered: u64, completed: u64, duration_s: f64) -> Strin
 
 /// “12 turned away: they can never fit into the KV cache.”
 pub(crate) fn run_rejected(rejected: u64) -> String {
-    format!("{} turned away: they can never fit into the KV cache.", count(rejected))
+    let they = if rejected == 1 { "it" } else { "they" };
+    format!("{} turned away: {they} can never fit into the KV cache.", count(rejected))
 }
 
 /// “19.4 req/s finished, 19.4 req/s within the target (TTFT 1 s, TPOT 40 ms), 4,970 tok/s.”, where
@@ -534,22 +541,24 @@ pub(crate) fn run_transfers(
 /// “3 times a running request lost its KV cache; 240 tokens were computed again.”
 pub(crate) fn run_preempted(preemptions: u64, recomputed_tokens: u64) -> String {
     format!(
-        "{} times a running request lost its KV cache; {} tokens were computed again.",
-        count(preemptions),
-        count(recomputed_tokens)
+        "{} a running request lost its KV cache; {} computed again.",
+        counted(preemptions, "time", "times"),
+        counted(recomputed_tokens, "token was", "tokens were")
     )
 }
 
 /// “The prefix cache held 24,800 tokens, which were not computed again.”
 pub(crate) fn run_cached(cached_tokens: u64) -> String {
-    format!("The prefix cache held {} tokens, which were not computed again.", count(cached_tokens))
+    let tokens = counted(cached_tokens, "token, which was", "tokens, which were");
+    format!("The prefix cache held {tokens} not computed again.")
 }
 
 /// “12.3 requests ran at once on average, 45 at most; 61,568 of 959,123 tokens of KV at most.”
 pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: u64) -> String {
+    let mean = number(mean_running);
+    let noun = if mean == "1" { "request" } else { "requests" };
     format!(
-        "{} requests ran at once on average, {} at most; at most {} tokens of KV cache were reserved.",
-        number(mean_running),
+        "{mean} {noun} ran at once on average, {} at most; at most {} tokens of KV cache were reserved.",
         count(peak),
         quantity::count_of(kv_peak, kv_capacity)
     )

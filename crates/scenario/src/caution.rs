@@ -112,36 +112,53 @@ static NEEDS: &[Needy] = &[
 const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
 
 /// Pools are simulated, but nothing is planned with them.
-const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone; this is about replicas that do both.";
+const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone, where both are given; this is about replicas that do both.";
+
+/// What begins the keys of pools.
+const POOLS: &str = "disagg.";
 
 /// As many requests are looked at for lengths beyond the context.
 const MOST_LOOKED_AT: u64 = 10_000;
 
 impl Scenario {
-    /// What a person should know of settings that were all taken as written: which of them have no
-    /// effect beside the others and what would give them one, what counts in single runs alone, and how
-    /// many requests are longer than the model takes.
+    /// What a person who plans should know of settings that were all taken as written: which of them
+    /// have no effect beside the others and what would give them one, what counts in single runs
+    /// alone, and how many requests are longer than the model takes.
     #[must_use]
     pub fn cautions(&self) -> Vec<Notice> {
-        let mut cautions = self.without_effect();
-        if self.disagg.is_asked_for() {
+        let mut cautions = self.without_effect(false);
+        if self.disagg != Self::preset().disagg {
             let message = NOT_PLANNED.to_owned();
             cautions.push(Notice::new("disagg", "", NoticeKind::NotPlanned, message));
         }
+        self.push_beyond_context(&mut cautions);
+        cautions
+    }
+
+    /// The same for a single run, which has prefill and decode pools.
+    #[must_use]
+    pub fn cautions_of_run(&self) -> Vec<Notice> {
+        let mut cautions = self.without_effect(true);
+        self.push_beyond_context(&mut cautions);
+        cautions
+    }
+
+    fn push_beyond_context(&self, cautions: &mut Vec<Notice>) {
         if let Some(beyond) = self.beyond_context() {
             let message = beyond.sentence(&self.way_within_context(&beyond));
             cautions.push(Notice::new("in", "", NoticeKind::BeyondContext, message));
         }
-        cautions
     }
 
     // Plain loops: this travels to every visitor.
-    fn without_effect(&self) -> Vec<Notice> {
+    fn without_effect(&self, has_pools: bool) -> Vec<Notice> {
         let mut idle = Vec::new();
         for table in [NEEDS, OVERLOAD_NEEDS] {
             for (keys, needs) in table {
                 for key in *keys {
-                    self.push_idle(&mut idle, needs, key);
+                    if has_pools || !key.starts_with(POOLS) {
+                        self.push_idle(&mut idle, needs, key);
+                    }
                 }
             }
         }

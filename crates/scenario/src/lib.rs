@@ -42,6 +42,8 @@ pub use notice::{Notice, NoticeKind, Parsed};
 pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload};
 pub use profile::Profile;
 pub use reader::LINK_VERSION;
-pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};
+pub use resolve::{
+    Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved, Untyped,
+};
 pub use rules::SchedRules;
 pub use schema::{Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions};

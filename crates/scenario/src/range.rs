@@ -125,7 +125,28 @@ pub(crate) fn measured(
 /// “Most we simulate is 10,000 req/s. Using 10,000.”
 fn beyond(field: &Field, end: f64) -> String {
     let most = if end == field.max { "Most" } else { "Least" };
-    let number = quantity::editable(end);
+    let number = field.end(end);
     let with_unit = field.with_unit(end);
     format!("{most} we simulate is {with_unit}. Using {number}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FIELDS;
+
+    #[test]
+    fn limits_of_whole_numbers_are_told_to_the_last_digit() {
+        let seed = crate::field("seed").expect("a field");
+        let told = whole(seed, "1e30").map(|(value, sentences)| (value, sentences.concat()));
+        let most = "Most we simulate is 18446744073709551615. Using 18446744073709551615.";
+        assert_eq!(told, Ok((u64::MAX, most.to_owned())));
+        assert_eq!(seed.range().as_deref(), Some("0 to 18446744073709551615"));
+        for field in FIELDS.iter().filter(|field| field.is_whole() && field.max > 0.0) {
+            for end in [field.min, field.max] {
+                let digits = field.end(end).replace(',', "");
+                assert_eq!(digits, (end as u64).to_string(), "{}", field.key);
+            }
+        }
+    }
 }

@@ -251,14 +251,27 @@ fn slug(text: &str, what: &str) -> Result<String, Problem> {
     };
     found.map_err(|error| {
         let name = quoted(text);
-        Problem::Name(format!("No {what} called {name}{}", or_choose(&error.suggestions)))
+        let otherwise = or_choose(what, &error.suggestions);
+        Problem::Name(format!("No {what} called {name}{otherwise}"))
     })
 }
 
+/// The settings that tell all that is looked up of a model, and of a GPU.
+const MODEL_NUMBERS: &str = "step.params, step.weight_bytes and step.kv_bytes_per_token";
+const GPU_NUMBERS: &str = "step.peak_flops, step.bandwidth and kv.capacity_tokens";
+
 /// The end of a sentence about a name that the catalogue does not have.
-pub(crate) fn or_choose(suggestions: &[String]) -> String {
+pub(crate) fn or_choose(what: &str, suggestions: &[String]) -> String {
     match suggestions {
-        [] => ". Choose one from the catalogue, or give its numbers.".to_owned(),
+        [] => {
+            let numbers = if what == "model" { MODEL_NUMBERS } else { GPU_NUMBERS };
+            [
+                ". Choose one from the catalogue, or give its numbers in place of a name: ",
+                numbers,
+                ".",
+            ]
+            .concat()
+        }
         [only] => format!("; did you mean “{only}”?"),
         [first, second, ..] => format!("; did you mean “{first}” or “{second}”?"),
     }

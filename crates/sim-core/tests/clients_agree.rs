@@ -1,9 +1,11 @@
 //! The fast engine with clients that react against the obvious one, on random settings.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod agreement;
 mod cases;
 mod settings;
 
+use agreement::Agreement;
 use cases::cases;
 use proptest::prelude::*;
 use settings::setups;
@@ -108,8 +110,10 @@ fn attended() -> impl Strategy<Value = AttendedSetup> {
     })
 }
 
-fn close(a: f64, b: f64) -> bool {
-    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
+/// Clients add to a time once an attempt, when they think or wait, and so does the engine for the cost
+/// of turning one away.
+fn agreement_of(run: &AttendedRun) -> Agreement {
+    Agreement::of(&run.run, 2 * run.attempts.sent)
 }
 
 fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseError> {
@@ -117,13 +121,14 @@ fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseErr
     let (f, s) = (&fast.run, &slow.run);
     prop_assert_eq!(f.verify(), Ok(()));
     prop_assert_eq!(s.verify(), Ok(()));
+    let agreement = agreement_of(slow);
     let (kept_f, kept_s) = (f.requests.as_ref(), s.requests.as_ref());
     prop_assert_eq!(kept_f.map(Vec::len), kept_s.map(Vec::len));
     for (f, s) in kept_f.into_iter().flatten().zip(kept_s.into_iter().flatten()) {
         prop_assert_eq!(f.outcome, s.outcome);
-        prop_assert!(close(f.arrival_s, s.arrival_s), "{f:?} {s:?}");
-        prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
-        prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+        prop_assert!(agreement.is_same_time(f.arrival_s, s.arrival_s), "{f:?} {s:?}");
+        prop_assert!(agreement.is_same_time(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+        prop_assert!(agreement.is_same_time(f.finish_s, s.finish_s), "{f:?} {s:?}");
     }
     let counts = |run: &Run| {
         let ends = [run.completed, run.rejected, run.dropped, run.abandoned, run.throttled];
@@ -131,14 +136,17 @@ fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseErr
     };
     prop_assert_eq!(counts(f), counts(s));
     prop_assert_eq!(f.itl.count(), s.itl.count());
-    prop_assert!(close(f.step_times.busy_s, s.step_times.busy_s));
-    prop_assert!(close(f.in_system_request_s, s.in_system_request_s));
+    prop_assert!(Agreement::is_same_length(f.step_times.busy_s, s.step_times.busy_s));
+    let (engine_f, engine_s) = (f.in_system_request_s, s.in_system_request_s);
+    prop_assert!(agreement.are_same_spans(slow.attempts.sent, engine_f, engine_s));
     for percent in [0.0, 50.0, 99.0, 100.0] {
         let pairs =
             [(&f.ttft, &s.ttft), (&f.itl, &s.itl), (&fast.ttft_from_send, &slow.ttft_from_send)];
         for (f, s) in pairs {
             match (f.percentile(percent), s.percentile(percent)) {
-                (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                (Some(f), Some(s)) => {
+                    prop_assert!(agreement.are_same_spans(1, f, s), "P{percent}: {f} {s}");
+                }
                 (f, s) => prop_assert_eq!(f, s),
             }
         }
@@ -190,15 +198,16 @@ proptest! {
             clients: ClientSpec::OPEN,
             overload: OverloadPolicy::UNBOUNDED,
         };
-        let attended = simulate_attended(&attended, KEEP_ALL).expect("a valid set-up").run;
+        let attended = simulate_attended(&attended, KEEP_ALL).expect("a valid set-up");
+        let (agreement, attended) = (agreement_of(&attended), attended.run);
         prop_assert_eq!(attended.offered, open.offered);
         prop_assert_eq!(attended.completed, open.completed);
         prop_assert_eq!(attended.rejected, open.rejected);
         prop_assert_eq!(attended.steps, open.steps);
         let kept = |run: &Run| run.requests.clone().unwrap_or_default();
         for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
-            prop_assert!(close(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
-            prop_assert!(close(a.finish_s, b.finish_s), "{a:?} {b:?}");
+            prop_assert!(agreement.is_same_time(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
+            prop_assert!(agreement.is_same_time(a.finish_s, b.finish_s), "{a:?} {b:?}");
         }
     }
 }

@@ -3,9 +3,11 @@
 //! `PROPTEST_CASES` raises the number of cases.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod agreement;
 mod cases;
 mod settings;
 
+use agreement::Agreement;
 use cases::cases;
 use proptest::prelude::*;
 use settings::setups;
@@ -139,10 +141,6 @@ fn check_repeats(setup: &Setup, run: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn close(a: f64, b: f64) -> bool {
-    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
 
@@ -172,21 +170,24 @@ proptest! {
     fn whole_batches_agree_with_the_obvious_engine(setup in with_batches()) {
         let fast = simulate(&setup, KEEP_ALL).expect("a valid set-up");
         let slow = simulate_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
+        let agreement = Agreement::of(&slow, 0);
         for (f, s) in records(&fast).iter().zip(records(&slow)) {
             prop_assert_eq!(f.outcome, s.outcome);
-            prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
-            prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+            prop_assert!(agreement.is_same_time(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+            prop_assert!(agreement.is_same_time(f.finish_s, s.finish_s), "{f:?} {s:?}");
         }
         prop_assert_eq!(records(&fast).len(), records(&slow).len());
         prop_assert_eq!((fast.steps, fast.slot_steps), (slow.steps, slow.slot_steps));
         prop_assert_eq!((fast.completed, fast.peak_running), (slow.completed, slow.peak_running));
         prop_assert_eq!(fast.itl.count(), slow.itl.count());
-        prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
+        prop_assert!(Agreement::is_same_length(fast.step_times.busy_s, slow.step_times.busy_s));
         let pairs = [(&fast.ttft, &slow.ttft), (&fast.itl, &slow.itl), (&fast.queue_wait, &slow.queue_wait)];
         for (f, s) in pairs {
             for percent in [0.0, 50.0, 99.0, 100.0] {
                 match (f.percentile(percent), s.percentile(percent)) {
-                    (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                    (Some(f), Some(s)) => {
+                        prop_assert!(agreement.are_same_spans(1, f, s), "P{percent}: {f} {s}");
+                    }
                     (f, s) => prop_assert_eq!(f, s),
                 }
             }

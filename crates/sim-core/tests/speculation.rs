@@ -1,9 +1,11 @@
 //! Speculative decoding: two engines that agree, and what it does to an engine.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod agreement;
 mod cases;
 mod settings;
 
+use agreement::Agreement;
 use cases::cases;
 use proptest::prelude::*;
 use settings::setups;
@@ -24,33 +26,33 @@ fn speculations() -> impl Strategy<Value = Speculation> {
     })
 }
 
-fn close(a: f64, b: f64) -> bool {
-    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
-}
-
 fn assert_same(a: &Run, b: &Run) -> Result<(), TestCaseError> {
+    let agreement = Agreement::of(b, 0);
     let requests = a.requests.iter().flatten().zip(b.requests.iter().flatten());
     for (x, y) in requests {
         prop_assert_eq!(x.outcome, y.outcome);
-        prop_assert!(close(x.first_token_s, y.first_token_s), "{x:?} {y:?}");
-        prop_assert!(close(x.finish_s, y.finish_s), "{x:?} {y:?}");
+        prop_assert!(agreement.is_same_time(x.first_token_s, y.first_token_s), "{x:?} {y:?}");
+        prop_assert!(agreement.is_same_time(x.finish_s, y.finish_s), "{x:?} {y:?}");
     }
     prop_assert_eq!((a.steps, a.slot_steps), (b.steps, b.slot_steps));
     prop_assert_eq!((a.offered, a.completed, a.rejected), (b.offered, b.completed, b.rejected));
     prop_assert_eq!((a.peak_running, a.peak_kv_tokens), (b.peak_running, b.peak_kv_tokens));
     prop_assert_eq!(a.itl.count(), b.itl.count());
-    prop_assert!(close(a.step_times.busy_s, b.step_times.busy_s));
-    // Differences of times carry the rounding of the clock, which has added up thousands of steps.
-    let clock_s = 1e-12 * sim_core::float::greater(1.0, a.last_finish_s);
+    prop_assert!(Agreement::is_same_length(a.step_times.busy_s, b.step_times.busy_s));
     for percent in [0.0, 25.0, 50.0, 75.0, 99.0, 100.0] {
-        for (x, y) in [(&a.ttft, &b.ttft), (&a.tpot, &b.tpot), (&a.itl, &b.itl)] {
+        for (x, y) in [(&a.ttft, &b.ttft), (&a.tpot, &b.tpot)] {
             match (x.percentile(percent), y.percentile(percent)) {
                 (Some(x), Some(y)) => {
-                    let is_same = close(x, y) || (x - y).abs() <= clock_s;
-                    prop_assert!(is_same, "P{percent}: {x} {y}");
+                    prop_assert!(agreement.are_same_spans(1, x, y), "P{percent}: {x} {y}");
                 }
                 (x, y) => prop_assert_eq!(x, y),
             }
+        }
+        match (a.itl.percentile(percent), b.itl.percentile(percent)) {
+            (Some(x), Some(y)) => {
+                prop_assert!(Agreement::is_same_length(x, y), "P{percent}: {x} {y}");
+            }
+            (x, y) => prop_assert_eq!(x, y),
         }
     }
     Ok(())
@@ -201,9 +203,10 @@ fn a_lone_request_takes_as_long_as_counted_by_hand() {
     };
     let run = simulate(&setup, KEEP_ALL).expect("a valid set-up");
     let record = run.requests.as_deref().unwrap_or_default()[0];
-    assert!(close(record.first_token_s - record.arrival_s, 0.025));
+    let agreement = Agreement::of(&run, 0);
+    assert!(agreement.are_same_spans(1, record.first_token_s - record.arrival_s, 0.025));
     // 25 ms to verify, and four drafts of 2.5 ms.
-    assert!(close(record.finish_s - record.first_token_s, 0.07));
+    assert!(agreement.are_same_spans(1, record.finish_s - record.first_token_s, 0.07));
     assert_eq!((run.steps, run.peak_kv_tokens), (3, 44));
     assert_eq!(run.itl.percentile(75.0), Some(0.0));
     // One token less and the drafts have no room.

@@ -4,8 +4,11 @@
 //! `PROPTEST_CASES` runs more cases than the 1,000 of each family.
 #![allow(clippy::panic, reason = "a test stops at the first surprise")]
 
+mod agreement;
+
 use std::{collections::VecDeque, sync::Arc};
 
+use agreement::Agreement;
 use proptest::prelude::*;
 use sim_core::{
     Keep, Precision, Progress, RequestSource, Run, Slo, StepTimeSpec, Trace, TraceRow, Workload,
@@ -267,10 +270,6 @@ fn setups(family: Family) -> impl Strategy<Value = VllmSetup> {
     )
 }
 
-fn close(a: f64, b: f64) -> bool {
-    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * (1e-3 + a.abs())
-}
-
 fn run_alike(setup: &VllmSetup) -> Result<(), TestCaseError> {
     let fail = |error: sim_core::SetupError| TestCaseError::fail(error.to_string());
     let slow = simulate_vllm_by_oracle(setup, KEEP_ALL).map_err(fail)?;
@@ -286,10 +285,11 @@ fn run_alike(setup: &VllmSetup) -> Result<(), TestCaseError> {
 fn runs_alike(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.verify(), Ok(()));
     prop_assert_eq!(fast.in_flight, 0, "everybody is served or turned away");
+    let agreement = Agreement::of(slow, 0);
     for (f, s) in fast.requests.iter().flatten().zip(slow.requests.iter().flatten()) {
         prop_assert_eq!(f.outcome, s.outcome);
-        prop_assert!(close(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
-        prop_assert!(close(f.finish_s, s.finish_s), "{f:?} {s:?}");
+        prop_assert!(agreement.is_same_time(f.first_token_s, s.first_token_s), "{f:?} {s:?}");
+        prop_assert!(agreement.is_same_time(f.finish_s, s.finish_s), "{f:?} {s:?}");
     }
     prop_assert_eq!(fast.steps, slow.steps);
     prop_assert_eq!(
@@ -300,8 +300,9 @@ fn runs_alike(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.peak_running, slow.peak_running);
     prop_assert_eq!(fast.peak_kv_tokens, slow.peak_kv_tokens);
     prop_assert_eq!(fast.itl.count(), slow.itl.count());
-    prop_assert!(close(fast.step_times.busy_s, slow.step_times.busy_s));
-    prop_assert!(close(fast.in_system_request_s, slow.in_system_request_s));
+    prop_assert!(Agreement::is_same_length(fast.step_times.busy_s, slow.step_times.busy_s));
+    let (in_fast, in_slow) = (fast.in_system_request_s, slow.in_system_request_s);
+    prop_assert!(agreement.are_same_spans(slow.offered, in_fast, in_slow));
     for percent in [0.0, 50.0, 99.0, 100.0] {
         let pairs = [
             (&fast.ttft, &slow.ttft),
@@ -311,7 +312,9 @@ fn runs_alike(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
         ];
         for (f, s) in pairs {
             match (f.percentile(percent), s.percentile(percent)) {
-                (Some(f), Some(s)) => prop_assert!(close(f, s), "P{percent}: {f} {s}"),
+                (Some(f), Some(s)) => {
+                    prop_assert!(agreement.are_same_spans(1, f, s), "P{percent}: {f} {s}");
+                }
                 (f, s) => prop_assert_eq!(f, s),
             }
         }

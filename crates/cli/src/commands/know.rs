@@ -8,7 +8,7 @@ use crate::{args::KnowArgs, failure::Failure, input, output, pool, progress::Pro
 
 pub(crate) fn run(args: &KnowArgs) -> Result<ExitCode, Failure> {
     let scenario = input::scenario(&args.scenario)?;
-    input::caution(&scenario, false);
+    input::caution(&scenario.cautions(), false);
     let ledger = scenario.resolve().map(|resolved| resolved.ledger).unwrap_or_default();
     let mut proof = Proof::new(args.proof_seed);
     {

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &LinkArgs) -> Result<ExitCode, Failure> {
         return explain(link);
     }
     let scenario = input::scenario(&args.scenario)?;
-    input::caution(&scenario, false);
+    input::caution(&scenario.cautions(), false);
     output::print(&if args.json {
         scenario.to_json()
     } else {
@@ -30,7 +30,7 @@ fn explain(link: &str) -> Result<ExitCode, Failure> {
     let parsed = Scenario::from_link(link);
     output::print(&explanation(&parsed.scenario))?;
     input::tell(&parsed.notices);
-    input::caution(&parsed.scenario, false);
+    input::caution(&parsed.scenario.cautions(), false);
     let is_whole = parsed.notices.iter().all(|notice| notice.kind != NoticeKind::Invalid);
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(BAD_INPUT) })
 }

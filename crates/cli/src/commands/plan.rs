@@ -67,7 +67,7 @@ pub(crate) fn answer(
     depth: Depth,
     threads: NonZeroUsize,
 ) -> Result<Planned, Failure> {
-    let resolved = match scenario.resolve() {
+    let resolved = match trace::to_resolve(scenario, recording.is_some()).resolve() {
         Ok(resolved) => resolved,
         Err(error) => {
             let answer = PlanAnswer::impossible(scenario, &error)

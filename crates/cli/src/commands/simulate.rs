@@ -18,33 +18,27 @@ use crate::{args::SimulateArgs, failure::Failure, input, output, pool, trace};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     let mut scenario = input::scenario(&args.scenario)?;
-    // What is said of them is meant for plans.
-    let disagg = scenario.disagg;
-    if disagg.is_asked_for() {
-        scenario.disagg = Scenario::preset().disagg;
-    }
     if args.trace.is_some() {
-        trace::take_over(&mut scenario);
-    } else {
-        input::caution(&scenario, false);
+        trace::take_over(&mut scenario, args.trace_rate.is_some());
     }
-    scenario.disagg = disagg;
-    let (mut setup, mut attendance, classes) = match scenario.resolve() {
-        Ok(resolved) => (resolved.setup, resolved.attendance, resolved.classes),
-        Err(error) => {
-            let answer = PlanAnswer::impossible(&scenario, &error)
-                .ok_or_else(|| Failure::input(error.to_string()))?;
-            output::print(&if args.json {
-                report::plan_json(&answer, &scenario, None)
-            } else {
-                report::plan_text(&report::tell(&answer, &scenario))
-            })?;
-            return Ok(output::code(false));
-        }
-    };
+    input::caution(&scenario.cautions_of_run(), args.trace.is_some());
+    let (mut setup, mut attendance, classes) =
+        match trace::to_resolve(&scenario, args.trace.is_some()).resolve() {
+            Ok(resolved) => (resolved.setup, resolved.attendance, resolved.classes),
+            Err(error) => {
+                let answer = PlanAnswer::impossible(&scenario, &error)
+                    .ok_or_else(|| Failure::input(error.to_string()))?;
+                output::print(&if args.json {
+                    report::plan_json(&answer, &scenario, None)
+                } else {
+                    report::plan_text(&report::tell(&answer, &scenario))
+                })?;
+                return Ok(output::code(false));
+            }
+        };
     share_users(&mut attendance, args, &scenario)?;
     choose_source(&mut setup, args, &scenario)?;
-    if disagg.is_asked_for() {
+    if scenario.disagg.is_asked_for() {
         pools::run(args, &scenario, (&setup, &attendance), &classes)?;
         return Ok(ExitCode::SUCCESS);
     }

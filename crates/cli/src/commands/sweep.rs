@@ -60,7 +60,7 @@ fn points(
              Leave --rates out for the knee over users, or give arrivals=poisson."
         )));
     }
-    let resolved = match scenario.resolve() {
+    let resolved = match trace::to_resolve(scenario, recording.is_some()).resolve() {
         Ok(resolved) => resolved,
         Err(error) => {
             let answer = PlanAnswer::impossible(scenario, &error);

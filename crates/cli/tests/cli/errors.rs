@@ -44,12 +44,48 @@ fn settings() {
     refused(&["catalog", "gpus", "h9000"], &["h9000", "headroom catalog"]);
     refused(&["plan", "model=nope"], &["nope", "headroom catalog models"]);
     refused(&["plan", "gpu=nope"], &["nope", "headroom catalog gpus"]);
+    refused(&["plan", "gpu=nope"], &["step.peak_flops, step.bandwidth and kv.capacity_tokens"]);
+    refused(
+        &["plan", "model=gpt5"],
+        &["gpt5", "step.params, step.weight_bytes and step.kv_bytes_per_token"],
+    );
+    for key in ["foo", "ratte"] {
+        refused(&["plan", &format!("{key}=3")], &[key, "headroom plan --help lists all keys"]);
+    }
+    refused(&["plan", "seed=1e30"], &["seed=1e30", "Most", "18446744073709551615"]);
+    refused(&["know", "--proof-seed", "1e30"], &["at most 18446744073709551615"]);
+}
+
+/// A file counts as if it were typed: what is wrong in it is refused, an unknown key as well as a bad
+/// value. A link is opened with what is right in it, unless a value cannot be used at all.
+#[test]
+fn files_are_refused_as_arguments_are() {
+    for (text, parts) in [
+        (r#"{"foo": 3}"#, ["foo=3", "Unknown key"]),
+        (r#"{"ratte": 3}"#, ["ratte", "rate"]),
+        (r#"{"rate": 99999}"#, ["rate=99999", "Most"]),
+        (r#"{"rate": "fast"}"#, ["fast", "Request rate"]),
+        (r#"{"sched.rules": "magic"}"#, ["magic", "Scheduling rules"]),
+        (r#"{"v": "x"}"#, ["version “x”", "Leave it out"]),
+        (r#"{"rev": "x"}"#, ["revision “x”", "Leave it out"]),
+    ] {
+        let path = file("as_typed.json", text);
+        for arguments in [&["link", &path][..], &["link", "--json-file", &path]] {
+            refused(arguments, &parts);
+            refused(arguments, &["as_typed.json"]);
+        }
+    }
+    let newer = file("newer_version.json", r#"{"v": 2, "foo": 3, "rate": 40}"#);
+    let output = headroom(&["link", &newer]).assert().success().get_output().clone();
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("newer version") && notes.contains("“foo”"), "{notes}");
+    headroom(&["plan", "--quick", "v=1&foo=3&rate=99999", "sim.requests=100"]).assert().success();
 }
 
 /// An error says nothing of what would have been used: nothing is.
 #[test]
 fn errors_promise_nothing() {
-    for setting in ["rate=-5", "rate=NaN", "gpu=h1000", "step.mfu=none"] {
+    for setting in ["rate=-5", "rate=NaN", "gpu=h1000", "step.mfu=none", "foo=3"] {
         let output = headroom(&["plan", setting]).assert().code(2).get_output().clone();
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!message.contains("sing ") && !message.contains("as it was"), "{message}");

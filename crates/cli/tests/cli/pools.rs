@@ -40,6 +40,23 @@ fn pools_are_told_beside_the_same_replicas_together() {
     assert!(text.contains("in pools  3 replicas doing both"), "{text}");
 }
 
+/// A plan has no pools, whether one is given or both; a single run has them where both are.
+#[test]
+fn what_plan_and_simulate_do_with_one_pool_is_said() {
+    let notes = |arguments: &[&str]| {
+        let output = headroom(arguments).assert().success().get_output().stderr.clone();
+        String::from_utf8(output).expect("it prints UTF-8")
+    };
+    let few = ["rate=4", "sim.requests=100"];
+    let of_plan = notes(&[&["plan", "--quick", "disagg.prefill=2"][..], &few].concat());
+    assert!(of_plan.contains("headroom simulate alone"), "{of_plan}");
+    assert!(!of_plan.contains("set disagg"), "{of_plan}");
+    let of_run = notes(&[&["simulate", "disagg.prefill=2"][..], &few].concat());
+    assert!(of_run.contains("set disagg.decode=1 to use it"), "{of_run}");
+    assert!(!of_run.contains("alone"), "{of_run}");
+    assert_eq!(notes(&[&["simulate"][..], &POOLS, &few].concat()), "");
+}
+
 #[test]
 fn what_pools_cannot_do_is_refused_with_a_way_out() {
     for (settings, words) in [

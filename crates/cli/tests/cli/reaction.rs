@@ -126,7 +126,7 @@ fn a_recording_has_no_users() {
         .assert()
         .success();
     let note = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-    assert!(note.contains("closed loop"), "{note}");
+    assert!(note.contains("arrivals=closed(60,5s) is not used"), "{note}");
 }
 
 #[test]

@@ -99,7 +99,50 @@ fn what_a_recording_takes_the_place_of_is_said() {
         ["simulate", "--csv", "--trace", &path, "class.rag=share:20", "profile=step(5s,2)"];
     let output = headroom(&arguments).assert().success().get_output().clone();
     assert_eq!(String::from_utf8_lossy(&output.stdout), plain);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("are not used"));
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("profile=step(5s,2), class.rag are not used"), "{notes}");
+    // Lengths, the number of requests and a seed are the recording's own, or nobody's.
+    let arguments =
+        ["simulate", "--csv", "--trace", &path, "in=7", "sim.requests=90", "seed=3", "rate=5"];
+    let output = headroom(&arguments).assert().success().get_output().clone();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), plain);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("in=7, sim.requests=90, seed=3 are not used"), "{notes}");
+    assert!(notes.contains("rate=5 is not used") && notes.contains("--trace-rate"), "{notes}");
+    // The rate of a plan is the one to plan for, and of a replay the one to replay at.
+    for arguments in [
+        &["plan", "--trace", &path, "--trace-rate", "2", "rate=5"][..],
+        &["simulate", "--trace", &path, "--trace-rate", "2", "rate=5", "spec.tokens=3", "seed=3"],
+    ] {
+        let output = headroom(arguments).assert().get_output().clone();
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!notes.contains("not used"), "{notes}");
+    }
+}
+
+/// Lengths of the scenario say nothing of a recording, so they cannot be in its way.
+#[test]
+fn lengths_that_are_not_used_are_not_held_against_the_memory() {
+    let path = file("short.csv", "arrival_s,input_tokens,output_tokens\n0,10,5\n1,20,5\n");
+    let arguments = ["simulate", "--trace", &path, "kv.capacity_tokens=100"];
+    assert!(printed(&arguments).contains("2 requests sent, 2 finished"));
+}
+
+/// There is one of a recording: no other seed makes another.
+#[test]
+fn no_seed_is_advised_for_a_recording() {
+    let drawn = ["simulate", "rate=5", "profile=step(20s,4)", "sim.requests=400"];
+    assert!(printed(&drawn).contains("Compare several seeds"));
+    let rows: String = (0..400)
+        .map(|index| {
+            let at_s = if index < 100 { f64::from(index) } else { 100.0 + 0.05 * f64::from(index) };
+            format!("{at_s},100,20\n")
+        })
+        .collect();
+    let path = file("rising.csv", &format!("arrival_s,input_tokens,output_tokens\n{rows}"));
+    let text = printed(&["simulate", "--trace", &path]);
+    assert!(text.contains("no two parts of the run are alike.\n"), "{text}");
+    assert!(!text.contains("seed"), "{text}");
 }
 
 #[test]
@@ -120,5 +163,7 @@ fn requests_beyond_the_context_of_the_model_are_counted() {
     assert!(headroom(&words).assert().get_output().stderr.is_empty());
     let fits = file("fits.csv", "arrival_s,input_tokens,output_tokens\n0,500,10\n1,10,10\n");
     let words = ["simulate", "in=131000", "--trace", &fits];
-    assert!(headroom(&words).assert().get_output().stderr.is_empty());
+    let output = headroom(&words).assert().success().get_output().clone();
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("in=131000 is not used") && !notes.contains("exceed"), "{notes}");
 }

@@ -22,6 +22,13 @@ fn a_steady_run_has_a_verdict_and_intervals_beside_its_values() {
 }
 
 #[test]
+fn a_run_of_one_request_is_told_in_the_singular() {
+    let text = printed(&["simulate", "--requests", "1", "rate=5"]);
+    assert!(text.contains("1 request ran at once on average, 1 at most"), "{text}");
+    assert!(!text.contains("1 requests"), "{text}");
+}
+
+#[test]
 fn an_overloaded_run_says_so_and_has_no_intervals() {
     let arguments = ["simulate", "rate=40", "sim.requests=3000"];
     let text = printed(&arguments);

@@ -1,7 +1,7 @@
 //! The wording of each state.
 
 use planner::{Estimate, PlanAnswer, Remedy, Verdict};
-use report::{Status, Telling, plan_text, tell};
+use report::{Status, Telling, changes_title, plan_text, tell};
 use scenario::Scenario;
 
 use super::{about, sized, without};
@@ -190,6 +190,23 @@ fn what_has_no_answer_says_why_and_what_would_do() {
 }
 
 #[test]
+fn what_only_fits_is_not_said_to_work() {
+    let of = |remedies: Vec<Remedy>| {
+        let no_room = Verdict::NoRoom { capacity_tokens: 9, needed_tokens: 10, remedies };
+        let telling = told(&without(no_room));
+        (changes_title(&telling.hero, &telling.changes), telling.sentences[0].clone())
+    };
+    let fits = remedy("in", "8", "at most 8 tokens");
+    let (title, sentence) = of(vec![fits.clone()]);
+    assert_eq!(title, "Smallest changes that make it fit");
+    assert!(sentence.contains("no change that we know of meets the target"), "{sentence}");
+    let (title, sentence) = of(vec![fits.meeting_target()]);
+    assert_eq!(title, "Smallest changes that work");
+    assert!(!sentence.contains("no change"), "{sentence}");
+    assert_eq!(of(Vec::new()).0, "");
+}
+
+#[test]
 fn several_settings_are_changed_together_and_nothing_is_said_to_be_nothing() {
     let of = |remedies| {
         let verdict =
@@ -255,7 +272,7 @@ fn a_class_out_of_reach_is_told_with_its_own_target() {
         class: Some("rag".to_owned()),
         ttft_floor_s: 1.412,
         tpot_floor_s: 0.005,
-        remedies: vec![remedy("class.rag.ttft", "1800ms", "25 % above")],
+        remedies: vec![remedy("class.rag.ttft", "1800ms", "25 % above").meeting_target()],
     };
     let scenario = scenario(&[("class.rag", "share:20,ttft:800ms")]);
     let telling = tell(&without(verdict), &scenario);

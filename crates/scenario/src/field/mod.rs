@@ -116,6 +116,9 @@ impl Group {
     }
 }
 
+/// Beyond it [`quantity::editable`] rounds.
+const MOST_DIGITS: f64 = 1e12;
+
 /// Find a setting by its exact key.
 #[must_use]
 pub fn field(key: &str) -> Option<&'static Field> {
@@ -126,7 +129,7 @@ impl Field {
     /// What is simulated, for help: “0.1 to 10,000 req/s”. `None` for words.
     #[must_use]
     pub fn range(&self) -> Option<String> {
-        let range = format!("{} to {}", quantity::editable(self.min), quantity::editable(self.max));
+        let range = format!("{} to {}", self.end(self.min), self.end(self.max));
         match self.unit {
             _ if !self.is_number() => None,
             "" => Some(range),
@@ -134,9 +137,18 @@ impl Field {
         }
     }
 
+    /// A number to be read and typed, to the last digit where it is a whole one.
+    pub(crate) fn end(&self, value: f64) -> String {
+        if self.is_whole() && value >= MOST_DIGITS {
+            // A float beyond the range of u64 saturates, and is the largest seed.
+            return (value as u64).to_string();
+        }
+        quantity::editable(value)
+    }
+
     /// A value given in the field's unit, with the unit: “10,000 req/s”, “1 token”.
     pub(crate) fn with_unit(&self, value: f64) -> String {
-        let number = quantity::editable(value);
+        let number = self.end(value);
         let unit = if value == 1.0 { singular(self.unit) } else { self.unit };
         if unit.is_empty() { number } else { quantity::with_unit(&number, unit) }
     }

@@ -9,7 +9,7 @@ use super::remedy::Remedy;
 #[non_exhaustive]
 pub enum ResolveError {
     /// The catalogue has no such model.
-    #[error("No model called “{name}”{}", or_choose(suggestions))]
+    #[error("No model called “{name}”{}", or_choose("model", suggestions))]
     UnknownModel {
         /// The name.
         name: String,
@@ -17,7 +17,7 @@ pub enum ResolveError {
         suggestions: Vec<String>,
     },
     /// The catalogue has no such GPU.
-    #[error("No GPU called “{name}”{}", or_choose(suggestions))]
+    #[error("No GPU called “{name}”{}", or_choose("GPU", suggestions))]
     UnknownGpu {
         /// The name.
         name: String,
@@ -137,6 +137,24 @@ impl ResolveError {
             | Self::NoReaction { remedies, .. }
             | Self::NoSpeculation { remedies, .. } => remedies,
             _ => &[],
+        }
+    }
+}
+
+impl ResolveError {
+    /// Whether there is one way round alone, so that nothing is to be changed with it.
+    pub(super) const fn has_one_change(&self) -> bool {
+        matches!(self, Self::NoReaction { .. })
+    }
+
+    pub(super) const fn remedies_mut(&mut self) -> Option<&mut Vec<Remedy>> {
+        match self {
+            Self::DoesNotFit { remedies, .. }
+            | Self::NoRoom { remedies, .. }
+            | Self::TooLong { remedies, .. }
+            | Self::NoReaction { remedies, .. }
+            | Self::NoSpeculation { remedies, .. } => Some(remedies),
+            _ => None,
         }
     }
 }

@@ -7,6 +7,7 @@ mod numbers;
 mod plain_step;
 mod remedy;
 mod traffic;
+mod untyped;
 
 use sim_core::{Setup, Workload, engine::Attendance};
 
@@ -16,6 +17,7 @@ pub use error::ResolveError;
 pub use ledger::{Ledger, LedgerEntry, Provenance};
 pub use memory::Memory;
 pub use remedy::Remedy;
+pub use untyped::Untyped;
 
 /// A scenario in numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub struct Resolved {
     pub replications: u32,
     /// How the memory of one GPU is shared out.
     pub memory: Memory,
+    /// What the step time would be without numbers that were typed.
+    pub untyped: Vec<Untyped>,
 }
 
 /// The requests of a scenario, without looking anything up; none if they make no stream.
@@ -53,6 +57,8 @@ impl Scenario {
     /// react, or a number is out of its domain.
     /// Where something can be done about it, the error holds the smallest changes that work.
     pub fn resolve(&self) -> Result<Resolved, ResolveError> {
-        numbers::resolve(self).map_err(|error| remedy::suggest(self, error))
+        let mut resolved = numbers::resolve(self).map_err(|error| remedy::suggest(self, error))?;
+        resolved.untyped = untyped::of(self, &resolved);
+        Ok(resolved)
     }
 }

@@ -52,6 +52,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
         headroom: scenario.headroom,
         replications: scenario.sim.replications,
         memory,
+        untyped: Vec::new(),
     };
     if let Some(long) = scenario.too_long().first() {
         return Err(ResolveError::TooLong {

@@ -14,7 +14,7 @@ use crate::{
     writing,
 };
 
-use super::{error::ResolveError, numbers};
+use super::{Resolved, error::ResolveError, numbers};
 
 /// A change that makes the scenario possible: of one setting, or of several together where none
 /// alone does.
@@ -29,13 +29,21 @@ pub struct Remedy {
     /// Further settings to change with it, as a link writes them: `tpot=6.4ms&share=95`. Empty where
     /// one change does.
     pub also: String,
+    /// Whether the target was found to be met with it; else it only makes the scenario possible.
+    pub meets_target: bool,
 }
 
 impl Remedy {
     /// A change of one setting.
     #[must_use]
     pub fn new(key: &str, value: String, effect: String) -> Self {
-        Self { key: key.to_owned(), value, effect, also: String::new() }
+        Self { key: key.to_owned(), value, effect, also: String::new(), meets_target: false }
+    }
+
+    /// The same, with which the target was found to be met.
+    #[must_use]
+    pub fn meeting_target(self) -> Self {
+        Self { meets_target: true, ..self }
     }
 
     /// The same with another setting changed with it.
@@ -66,55 +74,96 @@ impl Remedy {
     }
 }
 
+/// What is to become possible, and what else is asked of it.
+struct Wanted<'a> {
+    scenario: &'a Scenario,
+    suits: &'a dyn Fn(&Resolved) -> bool,
+}
+
+impl Wanted<'_> {
+    /// Whether a changed scenario resolves and suits.
+    fn is_given_by(&self, changed: &Scenario) -> bool {
+        numbers::resolve(changed).is_ok_and(|resolved| (self.suits)(&resolved))
+    }
+
+    /// The change, if it does what is wanted.
+    fn tried(&self, key: &str, value: &str, effect: String) -> Option<Remedy> {
+        let mut changed = self.scenario.clone();
+        changed.set(key, value).ok()?;
+        self.is_given_by(&changed).then(|| Remedy::new(key, value.to_owned(), effect))
+    }
+}
+
+impl Scenario {
+    /// The smallest changes with which the scenario resolves, where `error` says why it does not, and
+    /// the numbers suit; none where none is known.
+    #[must_use]
+    pub fn remedies_that(
+        &self,
+        error: &ResolveError,
+        suits: &dyn Fn(&Resolved) -> bool,
+    ) -> Vec<Remedy> {
+        let Ok(catalog) = catalog::builtin() else { return Vec::new() };
+        let wanted = Wanted { scenario: self, suits };
+        let mut remedies = single_changes(&wanted, catalog, error);
+        if remedies.is_empty() && !error.has_one_change() {
+            remedies.extend(together(&wanted, catalog));
+        }
+        remedies
+    }
+}
+
 /// Fill the remedies of an error in.
 pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveError {
-    let Ok(catalog) = catalog::builtin() else { return error };
-    match &mut error {
-        ResolveError::DoesNotFit { remedies, .. } => {
-            remedies.extend(computed_weights(scenario));
-            remedies.extend(larger_gpu(scenario, catalog));
-            remedies.extend(lighter_models(scenario, catalog));
-        }
-        ResolveError::NoRoom { remedies, capacity_tokens, .. } => {
-            remedies.extend(computed_cache(scenario));
-            let room = capacity_tokens.saturating_sub(scenario.spec.tokens);
-            remedies.extend(shorter(scenario, room));
-            remedies.extend(larger_gpu(scenario, catalog));
-            remedies.extend(lighter_models(scenario, catalog));
-            remedies.truncate(3);
-        }
-        ResolveError::TooLong { remedies, context_tokens, .. } => {
-            remedies.extend(within_context(scenario, *context_tokens));
-            remedies.extend(longer_context(scenario, catalog));
-        }
-        ResolveError::NoReaction { remedies, .. } => {
-            let effect = "rules with clients that react".to_owned();
-            remedies.extend(tried(scenario, "sched.rules", "reference", effect));
-        }
-        ResolveError::NoSpeculation { remedies, .. } => {
-            let drafts = "with drafts".to_owned();
-            remedies.extend(tried(scenario, "sched.rules", "reference", drafts));
-            remedies.extend(tried(scenario, "spec.tokens", "0", "without drafts".to_owned()));
-        }
-        _ => return error,
-    }
-    if let ResolveError::DoesNotFit { remedies, .. }
-    | ResolveError::NoRoom { remedies, .. }
-    | ResolveError::TooLong { remedies, .. }
-    | ResolveError::NoSpeculation { remedies, .. } = &mut error
-        && remedies.is_empty()
-    {
-        remedies.extend(together(scenario, catalog));
+    let found = scenario.remedies_that(&error, &|_| true);
+    if let Some(remedies) = error.remedies_mut() {
+        *remedies = found;
     }
     error
+}
+
+/// Changes of one setting each.
+fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) -> Vec<Remedy> {
+    let scenario = wanted.scenario;
+    let mut remedies = Vec::new();
+    match error {
+        ResolveError::DoesNotFit { .. } => {
+            remedies.extend(computed_weights(wanted));
+            remedies.extend(larger_gpu(wanted, catalog));
+            remedies.extend(lighter_models(wanted, catalog));
+        }
+        ResolveError::NoRoom { capacity_tokens, .. } => {
+            remedies.extend(computed_cache(wanted));
+            let room = capacity_tokens.saturating_sub(scenario.spec.tokens);
+            remedies.extend(shorter(wanted, room));
+            remedies.extend(larger_gpu(wanted, catalog));
+            remedies.extend(lighter_models(wanted, catalog));
+            remedies.truncate(3);
+        }
+        ResolveError::TooLong { context_tokens, .. } => {
+            remedies.extend(within_context(wanted, *context_tokens));
+            remedies.extend(longer_context(wanted, catalog));
+        }
+        ResolveError::NoReaction { .. } => {
+            let effect = "rules with clients that react".to_owned();
+            remedies.extend(wanted.tried("sched.rules", "reference", effect));
+        }
+        ResolveError::NoSpeculation { .. } => {
+            let drafts = "with drafts".to_owned();
+            remedies.extend(wanted.tried("sched.rules", "reference", drafts));
+            remedies.extend(wanted.tried("spec.tokens", "0", "without drafts".to_owned()));
+        }
+        _ => {}
+    }
+    remedies
 }
 
 /// Most changes that are tried one after the other.
 const MOST_STEPS: usize = 6;
 
 /// One change for what is in the way, one for what is in the way then, and so on, until nothing is.
-fn together(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
-    let mut changed = scenario.clone();
+fn together(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<Remedy> {
+    let mut changed = wanted.scenario.clone();
     let mut keys: Vec<String> = Vec::new();
     for _ in 0..MOST_STEPS {
         let Err(cause) = numbers::resolve(&changed) else { break };
@@ -124,7 +173,9 @@ fn together(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
             keys.push(key);
         }
     }
-    numbers::resolve(&changed).ok()?;
+    if !wanted.is_given_by(&changed) {
+        return None;
+    }
     let mut remedy: Option<Remedy> = None;
     for key in &keys {
         // What is computed has no text of its own.
@@ -177,55 +228,58 @@ fn cut(scenario: &Scenario, longest: u64) -> Option<(String, String)> {
 }
 
 /// The weights of the checkpoint, in place of some that a person gave.
-fn computed_weights(scenario: &Scenario) -> Option<Remedy> {
-    scenario.step.weight_bytes?;
-    tried(scenario, "step.weight_bytes", AUTO, "as the catalogue has them".to_owned())
+fn computed_weights(wanted: &Wanted<'_>) -> Option<Remedy> {
+    wanted.scenario.step.weight_bytes?;
+    wanted.tried("step.weight_bytes", AUTO, "as the catalogue has them".to_owned())
 }
 
 /// The GPU with the least memory that makes the scenario possible.
-fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+fn larger_gpu(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<Remedy> {
     let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
     ascending(&gpus, |gpu| gpu.memory_bytes.value).into_iter().find_map(|index| {
         let gpu = gpus[index];
         let effect = format!("{} of memory", writing::gigabytes(gpu.memory_bytes.value));
-        tried(scenario, "gpu", &gpu.slug, effect)
+        wanted.tried("gpu", &gpu.slug, effect)
     })
 }
 
-/// The heaviest lighter checkpoint of the same network, and of the same family.
-fn lighter_models(scenario: &Scenario, catalog: &Catalog) -> Vec<Remedy> {
-    let Ok(current) = catalog.model(&scenario.model) else { return Vec::new() };
+/// The heaviest lighter checkpoint of the same network, and of the others of the same family, the
+/// heavier of the two first. A larger network in fewer bits is lighter, too, and is no smaller change.
+fn lighter_models(wanted: &Wanted<'_>, catalog: &Catalog) -> Vec<Remedy> {
+    let Ok(current) = catalog.model(&wanted.scenario.model) else { return Vec::new() };
     let lighter: Vec<&Model> = catalog
         .models()
         .iter()
         .filter(|model| model.family == current.family)
         .filter(|model| model.weight_bytes.value < current.weight_bytes.value)
+        .filter(|model| model.params.value <= current.params.value)
         .collect();
-    let heaviest_first = ascending(&lighter, |model| -model.weight_bytes.value);
-    let (same, other): (Vec<&Model>, Vec<&Model>) = heaviest_first
-        .into_iter()
-        .map(|index| lighter[index])
-        .partition(|model| model.network == current.network);
-    let first_that_fits = |models: Vec<&Model>| {
-        models.into_iter().find_map(|model| {
-            let weights = quantity::memory(model.weight_bytes.value);
-            tried(scenario, "model", &model.slug, format!("{weights} of weights"))
-        })
-    };
-    [same, other].into_iter().filter_map(first_that_fits).collect()
+    let mut found: [bool; 2] = [false, false];
+    let mut remedies = Vec::new();
+    for index in ascending(&lighter, |model| -model.weight_bytes.value) {
+        let model = lighter[index];
+        let kind = usize::from(model.network == current.network);
+        if !found[kind] {
+            let effect = format!("{} of weights", quantity::memory(model.weight_bytes.value));
+            let remedy = wanted.tried("model", &model.slug, effect);
+            found[kind] = remedy.is_some();
+            remedies.extend(remedy);
+        }
+    }
+    remedies
 }
 
 /// The cache that the memory has room for, in place of one that a person gave.
-fn computed_cache(scenario: &Scenario) -> Option<Remedy> {
-    scenario.kv_capacity_tokens?;
-    tried(scenario, "kv.capacity_tokens", AUTO, "as many tokens as fit".to_owned())
+fn computed_cache(wanted: &Wanted<'_>) -> Option<Remedy> {
+    wanted.scenario.kv_capacity_tokens?;
+    wanted.tried("kv.capacity_tokens", AUTO, "as many tokens as fit".to_owned())
 }
 
 /// The longest prompt that leaves room for the answer, or the longest answer.
-fn shorter(scenario: &Scenario, capacity_tokens: u64) -> Option<Remedy> {
-    scenario.lengths().iter().find_map(|typed| {
-        let others = longest_beside(scenario, &typed.key);
-        shorter_length(scenario, typed, capacity_tokens.checked_sub(others)?)
+fn shorter(wanted: &Wanted<'_>, capacity_tokens: u64) -> Option<Remedy> {
+    wanted.scenario.lengths().iter().find_map(|typed| {
+        let others = longest_beside(wanted.scenario, &typed.key);
+        shorter_length(wanted, typed, capacity_tokens.checked_sub(others)?)
     })
 }
 
@@ -244,11 +298,11 @@ fn longest_beside(scenario: &Scenario, key: &str) -> u64 {
     beside.longest_tokens()
 }
 
-fn within_context(scenario: &Scenario, context_tokens: u64) -> Option<Remedy> {
-    scenario.lengths().iter().find_map(|typed| shorter_length(scenario, typed, context_tokens))
+fn within_context(wanted: &Wanted<'_>, context_tokens: u64) -> Option<Remedy> {
+    wanted.scenario.lengths().iter().find_map(|typed| shorter_length(wanted, typed, context_tokens))
 }
 
-fn shorter_length(scenario: &Scenario, typed: &TypedLength, longest: u64) -> Option<Remedy> {
+fn shorter_length(wanted: &Wanted<'_>, typed: &TypedLength, longest: u64) -> Option<Remedy> {
     if longest == 0 || typed.length.longest_tokens() <= longest {
         return None;
     }
@@ -256,12 +310,12 @@ fn shorter_length(scenario: &Scenario, typed: &TypedLength, longest: u64) -> Opt
     let value = lengths::write_length(field, shortened(typed.length, longest));
     let noun = if longest == 1 { "token" } else { "tokens" };
     let effect = format!("at most {} {noun}", quantity::count(longest));
-    tried(scenario, &typed.key, &value, effect)
+    wanted.tried(&typed.key, &value, effect)
 }
 
 /// The model of the same family, or else of any, that takes the length with the least weights.
-fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
-    let family = catalog.model(&scenario.model).ok().map(|model| model.family.clone());
+fn longer_context(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<Remedy> {
+    let family = catalog.model(&wanted.scenario.model).ok().map(|model| model.family.clone());
     let models: Vec<&Model> = catalog.models().iter().collect();
     let lightest_first: Vec<&Model> = ascending(&models, |model| model.weight_bytes.value)
         .into_iter()
@@ -271,7 +325,7 @@ fn longer_context(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
         lightest_first.into_iter().partition(|model| Some(&model.family) == family.as_ref());
     same.into_iter().chain(other).find_map(|model| {
         let context = quantity::editable(model.context_tokens.value);
-        tried(scenario, "model", &model.slug, format!("takes {context} tokens"))
+        wanted.tried("model", &model.slug, format!("takes {context} tokens"))
     })
 }
 
@@ -286,12 +340,4 @@ fn by_figure(figures: Vec<f64>) -> Vec<usize> {
         figures.into_iter().enumerate().map(|(index, figure)| (figure, index as f64)).collect();
     sim_core::sort::by_first(&mut indexed);
     indexed.into_iter().map(|(_, index)| index as usize).collect()
-}
-
-/// The change, if the scenario resolves with it.
-fn tried(scenario: &Scenario, key: &str, value: &str, effect: String) -> Option<Remedy> {
-    let mut changed = scenario.clone();
-    changed.set(key, value).ok()?;
-    numbers::resolve(&changed).ok()?;
-    Some(Remedy::new(key, value.to_owned(), effect))
 }

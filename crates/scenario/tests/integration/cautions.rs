@@ -55,7 +55,8 @@ fn outcomes(scenario: &Scenario) -> String {
 #[test]
 fn what_has_no_effect_is_told_with_what_would_give_it_one() {
     for (setting, beside, lacks) in IDLE {
-        let cautions = with(&[beside, setting]).cautions();
+        // A single run has everything that a plan has, and pools.
+        let cautions = with(&[beside, setting]).cautions_of_run();
         let key = setting.split_once('=').map_or("", |pair| pair.0);
         let told = cautions.iter().find(|caution| caution.key == key);
         let told = told.unwrap_or_else(|| panic!("{setting} beside {beside}: {cautions:?}"));
@@ -63,7 +64,7 @@ fn what_has_no_effect_is_told_with_what_would_give_it_one() {
         assert!(told.message.contains(&format!("set {lacks} to use it.")), "{}", told.message);
         assert!(told.message.contains(&format!("({key}={})", told.value)), "{}", told.message);
         // With what it lacks there is nothing left to say of it.
-        let cautions = with(&[beside, setting, lacks]).cautions();
+        let cautions = with(&[beside, setting, lacks]).cautions_of_run();
         assert!(cautions.iter().all(|caution| caution.key != key), "{setting}: {cautions:?}");
     }
 }
@@ -99,10 +100,20 @@ fn a_sentence_names_setting_reason_and_way() {
 
 #[test]
 fn pools_are_not_planned_with() {
-    let cautions = with(&["disagg.prefill=1&disagg.decode=2&disagg.link_gbps=10"]).cautions();
-    assert_eq!(cautions.len(), 1);
-    assert_eq!(cautions[0].kind, NoticeKind::NotPlanned);
-    assert!(cautions[0].message.contains("headroom simulate"), "{}", cautions[0].message);
+    // One of the two is planned with no more than both: there is nothing to set beside it.
+    for settings in [
+        "disagg.prefill=1&disagg.decode=2&disagg.link_gbps=10",
+        "disagg.prefill=2",
+        "disagg.decode=2&disagg.latency=5ms",
+        "disagg.link_gbps=10",
+    ] {
+        let cautions = with(&[settings]).cautions();
+        assert_eq!(cautions.len(), 1, "{settings}: {cautions:?}");
+        assert_eq!(cautions[0].kind, NoticeKind::NotPlanned);
+        let message = &cautions[0].message;
+        assert!(message.contains("headroom simulate") && !message.contains("set "), "{message}");
+        assert!(with(&[settings]).cautions_of_run().iter().all(|c| c.kind == NoticeKind::NoEffect));
+    }
 }
 
 #[test]

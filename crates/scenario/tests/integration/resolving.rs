@@ -135,7 +135,8 @@ fn unknown_names_get_suggestions() {
         Err(error @ ResolveError::UnknownGpu { .. }) => {
             assert_eq!(
                 error.to_string(),
-                "No GPU called “zzz”. Choose one from the catalogue, or give its numbers."
+                "No GPU called “zzz”. Choose one from the catalogue, or give its numbers in place of a \
+                 name: step.peak_flops, step.bandwidth and kv.capacity_tokens."
             );
         }
         other => panic!("{other:?}"),
@@ -173,6 +174,30 @@ fn a_model_too_large_gets_the_smallest_changes_that_work() {
         remedies(&scenario),
         pairs(&[("gpu", "b200-sxm"), ("model", "llama-3.1-70b-int4"), ("model", "llama-3.1-8b")])
     );
+}
+
+/// 32 billion parameters in four bits are lighter than 14 billion in sixteen, and no smaller model.
+#[test]
+fn lighter_models_are_never_larger_and_the_heaviest_comes_first() {
+    let scenario = with(&[("model", "qwen2.5-14b"), ("gpu", "l4")]);
+    assert_eq!(
+        remedies(&scenario),
+        pairs(&[("gpu", "l40s"), ("model", "qwen2.5-7b"), ("model", "qwen2.5-14b-int4")])
+    );
+    let catalog = catalog::builtin().expect("the catalogue");
+    for model in catalog.models() {
+        for gpu in catalog.gpus() {
+            let scenario = with(&[("model", &model.slug), ("gpu", &gpu.slug), ("in", "100")]);
+            let Err(error) = scenario.resolve() else { continue };
+            let mut lightest = model.weight_bytes.value;
+            for remedy in error.remedies().iter().filter(|remedy| remedy.key == "model") {
+                let other = catalog.model(&remedy.value).expect("a model");
+                assert!(other.params.value <= model.params.value, "{} {error}", model.slug);
+                assert!(other.weight_bytes.value < lightest, "{} {error}", model.slug);
+                lightest = other.weight_bytes.value;
+            }
+        }
+    }
 }
 
 #[test]

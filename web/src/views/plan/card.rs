@@ -138,10 +138,13 @@ impl Card {
         }
     }
 
-    /// The first of the changes that work, by name.
+    /// The first of the changes that work, by name; none where all that is known lets the scenario
+    /// run and still misses the target.
     pub(crate) fn first_change(&self) -> Option<String> {
         match &self.right {
-            Right::Remedies(changes) => changes.first().map(change_name),
+            Right::Remedies(changes) => {
+                changes.first().filter(|change| change.meets_target).map(change_name)
+            }
             _ => None,
         }
     }
