@@ -10,6 +10,7 @@ mod money;
 mod nearest;
 mod number;
 mod parse;
+mod shortest;
 mod time;
 mod unit;
 
@@ -24,6 +25,7 @@ pub use number::{
     range_tight, rounded_to, whole,
 };
 pub use parse::{ParseError, parse};
+pub use shortest::plain;
 pub use time::{axis_duration, duration, duration_or_unknown};
 pub use unit::{Dimension, Unit};
 

@@ -47,7 +47,7 @@ fn colour(color: BackendColor) -> Colour {
 
 fn css(color: BackendColor) -> String {
     let BackendColor { alpha, rgb: (red, green, blue) } = color;
-    format!("rgba({red},{green},{blue},{alpha})")
+    format!("rgba({red},{green},{blue},{})", quantity::plain(alpha, 0))
 }
 
 impl Ink {
@@ -262,5 +262,5 @@ impl DrawingBackend for Ink {
 /// The font as CSS writes it. What charts call bold is semibold on the page.
 fn font<S: BackendTextStyle>(style: &S) -> String {
     let weight = if matches!(style.style(), FontStyle::Bold) { 600 } else { 400 };
-    format!("{weight} {}px {}", style.size(), style.family().as_str())
+    format!("{weight} {}px {}", quantity::plain(style.size(), 0), style.family().as_str())
 }

@@ -55,4 +55,11 @@ impl Scenario {
     pub fn resolve(&self) -> Result<Resolved, ResolveError> {
         numbers::resolve(self).map_err(|error| remedy::suggest(self, error))
     }
+
+    /// The figures of the engine as far as they can be looked up and computed, with their sources:
+    /// what a scenario without a set-up has in place of [`Resolved::ledger`].
+    #[must_use]
+    pub fn figures(&self) -> Ledger {
+        numbers::figures(self)
+    }
 }
