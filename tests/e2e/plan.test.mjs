@@ -118,7 +118,7 @@ test("while a slider is held no figure is of other settings, and no verdict is f
   );
   const held = await moment();
   for (const { asked, field, hero, pill, figures } of [...moments, held]) {
-    assert.ok(asked.includes(`for ${field} req/s`), `${asked} at ${field}`);
+    assert.ok(plain(asked).endsWith(`for ${field} req/s`), `${plain(asked)} at ${field}`);
     assert.match(hero, /^≈/);
     assert.equal(pill, "Estimating…");
     for (const figure of figures) {
@@ -149,9 +149,9 @@ test("one undo takes back one control, however fast the keys came", async () => 
     };
     for (const id of ["rate", "rate", "headroom"]) press(id);
   });
-  assert.deepEqual(await values(), ["102.01", "26"]);
+  assert.deepEqual(await values(), ["102", "26"]);
   await undo.click();
-  assert.deepEqual(await values(), ["102.01", "25"]);
+  assert.deepEqual(await values(), ["102", "25"]);
   await undo.click();
   assert.deepEqual(await values(), ["100", "25"], "a held key is one step");
   assert.ok(await undo.isDisabled());

@@ -428,7 +428,7 @@ fn slots_at_work(readings: &mut Readings, setup: &SlotsSetup, run: &SlotsRun) {
     let most = most_at_once(&served);
     let figures = [most as f64, slots, 0.0, 0.0, 0.0];
     readings.add(TruthKind::Slots, figures, most <= setup.slots, &|| {
-        format!("{most} at once in {slots} slots")
+        format!("{most} at once in {} slots", setup.slots)
     });
     // Nobody knows when a dropped request left the line.
     if run.counts.dropped > 0 {

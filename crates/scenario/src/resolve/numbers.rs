@@ -255,8 +255,9 @@ impl<'a> Roofline<'a> {
         // A float beyond the range of u64 saturates.
         let tokens = libm::floor(memory.kv_bytes / kv_bytes_per_token) as u64;
         let formula = format!(
-            "({} × {ENGINE_SHARE} − {} weights − {} reserve) ÷ {} bytes = {} tokens, rounded down",
+            "({} × {} − {} weights − {} reserve) ÷ {} bytes = {} tokens, rounded down",
             writing::gigabytes(memory.total_bytes),
+            quantity::editable(ENGINE_SHARE),
             writing::gigabytes(weight_bytes),
             writing::gigabytes(RESERVE_BYTES),
             quantity::editable(kv_bytes_per_token),
