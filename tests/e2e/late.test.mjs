@@ -216,6 +216,33 @@ test("“How we know” loads it, tells a loss, and “Try again” brings the v
   await context.close();
 });
 
+test("folded settings, the table and the sources load it, tell a loss, and can try again", async () => {
+  let mend;
+  const prepare = async (page) => {
+    await follow(page);
+    await neverIdle(page);
+    mend = await breakLate(page);
+  };
+  const { context, page, complaints } = await open(browser, "", { prepare });
+  await page.locator(".fold-button", { hasText: "Arrivals" }).click();
+  const fold = page.locator("#fold-arrivals");
+  await fold.getByText("These settings could not be loaded.").waitFor();
+  await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
+  await page.locator(".ledger-button").click();
+  await page.locator("#ledger").getByText("These numbers could not be loaded.").waitFor();
+  await page.locator(".plot").getByText("These numbers could not be loaded.").waitFor();
+  assert.equal(lateRequests(page), 1, "it does not try again and again by itself");
+  await mend();
+  await fold.getByRole("button", { name: "Try again" }).click();
+  await page.locator("#control-pattern").waitFor();
+  // What waited for the same part comes with it.
+  await page.locator(".plot tbody tr").first().waitFor();
+  await page.locator("#ledger tbody tr").first().waitFor();
+  assert.equal(lateRequests(page), 2);
+  assert.deepEqual(beyondTheLoss(complaints), []);
+  await context.close();
+});
+
 test("an unasked attempt that fails is not told, and made good when somebody asks", async () => {
   let mend;
   const prepare = async (page) => {

@@ -108,6 +108,63 @@ test("negative numbers are refused, and nothing is lost", async () => {
   await context.close();
 });
 
+test("what a field refused or moved outlives a reload and the way back", async () => {
+  const { context, page, complaints } = await open(browser, "v=1&rate=90");
+  const seen = async (id) => {
+    const { field, message } = control(page, id);
+    await message.waitFor();
+    return [await field.inputValue(), plain(await message.textContent())];
+  };
+  await type(page, "rate", "3 apples");
+  await type(page, "headroom", "250");
+  await linkWith(page, "headroom=100");
+  await settled(page);
+  const [rate, headroom] = [await seen("rate"), await seen("headroom")];
+  assert.match(rate[1], /Still using 90/);
+  assert.match(headroom[1], /Using 100/);
+  const hash = await page.evaluate(() => location.hash);
+  assert.doesNotMatch(hash, /apples|250/, "the address holds what is in force");
+  await page.reload();
+  await settled(page);
+  assert.deepEqual([await seen("rate"), await seen("headroom")], [rate, headroom]);
+  assert.equal(await page.evaluate(() => location.hash), hash);
+  // Another value takes its place, and going back brings it again.
+  await type(page, "rate", "70");
+  await linkWith(page, "rate=70");
+  assert.equal(await control(page, "rate").message.count(), 0);
+  await page.goBack();
+  await page.waitForFunction(() => document.getElementById("field-rate").value === "3 apples");
+  assert.deepEqual(await seen("rate"), rate);
+  await page.goForward();
+  await page.waitForFunction(() => document.getElementById("field-rate").value === "70");
+  assert.equal(await control(page, "rate").message.count(), 0);
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("what a link held that is not used is told again after a reload, until it is dismissed", async () => {
+  const { context, page, complaints } = await open(browser, "v=1&rate=3%20apples&foo=1");
+  const told = async () => {
+    await page.locator(".notice").waitFor();
+    await page.locator(".notice").getByRole("button", { name: "Show" }).click();
+    return (await page.locator(".notice li").allTextContents()).map(plain);
+  };
+  const before = await told();
+  assert.match(before[0], /3 apples/);
+  assert.match(before[1], /foo/);
+  await page.reload();
+  await settled(page);
+  assert.deepEqual(await told(), before);
+  await page.locator(".notice").getByRole("button", { name: "Dismiss" }).click();
+  // Once it is written down.
+  await page.waitForFunction(() => !(history.state ?? "").includes("apples"));
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.locator(".notice").count(), 0);
+  noComplaints(complaints);
+  await context.close();
+});
+
 for (const [width, height] of [[1440, 900], [390, 844]]) {
   test(`at ${width} px the longest lengths can be read in their fields`, async () => {
     const { context, page, complaints } = await open(browser, "v=1&in=131072&rate=1&ttft=60s", {

@@ -88,6 +88,84 @@ test("a drag moves the number at once, shows ≈, then settles", async () => {
   await context.close();
 });
 
+test("while a slider is held no figure is of other settings, and no verdict is from one run", async () => {
+  const { context, page, complaints } = await open(browser);
+  const { slider } = control(page, "rate");
+  const box = await slider.boundingBox();
+  const at = (share) => page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+  const moment = () =>
+    page.evaluate(() => {
+      const text = (selector) => document.querySelector(selector)?.textContent ?? "";
+      const all = (selector) => [...document.querySelectorAll(selector)].map((e) => e.textContent);
+      return {
+        asked: text(".answer .headline"),
+        field: document.getElementById("field-rate").value,
+        hero: text(".answer .hero"),
+        pill: text(".answer .pill"),
+        figures: all(".fact .fact-value, .fact .fact-second, .readout b"),
+      };
+    });
+  await at(0.6);
+  await page.mouse.down();
+  const moments = [];
+  for (let step = 0; step < 60; step += 1) {
+    await at(0.6 - step * 0.002);
+    moments.push(await moment());
+  }
+  // Held still, the one run of a drag is what is shown.
+  await page.waitForFunction(() =>
+    document.querySelector(".fact .fact-value").textContent.startsWith("≈"),
+  );
+  const held = await moment();
+  for (const { asked, field, hero, pill, figures } of [...moments, held]) {
+    assert.ok(plain(asked).endsWith(`for ${field} req/s`), `${plain(asked)} at ${field}`);
+    assert.match(hero, /^≈/);
+    assert.equal(pill, "Estimating…");
+    for (const figure of figures) {
+      const isComputed = /^(Compute|Bandwidth|Published formula|\S+ requests?)$/u.test(figure);
+      assert.ok(/^(≈.*|–|)$/u.test(figure) || isComputed, `“${figure}” at ${field} req/s`);
+    }
+  }
+  await page.mouse.up();
+  await settled(page);
+  const said = await answer(page);
+  assert.match(said.pill, /^(Stable|Close call)$/);
+  assert.doesNotMatch(JSON.stringify(said), /≈/);
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("one undo takes back one control, however fast the keys came", async () => {
+  const { context, page, complaints } = await open(browser);
+  const value = async (id) => control(page, id).field.inputValue();
+  const values = async () => [await value("rate"), await value("headroom")];
+  const undo = page.getByRole("button", { name: "Undo" });
+  await control(page, "headroom").slider.focus();
+  await page.evaluate(() => {
+    // Both within one rest, as no driver of a browser is fast enough for.
+    const press = (id) => {
+      const range = document.querySelector(`#control-${id} input[type=range]`);
+      range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    };
+    for (const id of ["rate", "rate", "headroom"]) press(id);
+  });
+  assert.deepEqual(await values(), ["102", "26"]);
+  await undo.click();
+  assert.deepEqual(await values(), ["102", "25"]);
+  await undo.click();
+  assert.deepEqual(await values(), ["100", "25"], "a held key is one step");
+  assert.ok(await undo.isDisabled());
+  // What is typed is a step each time.
+  for (const typed of ["120", "140"]) await type(page, "rate", typed);
+  await undo.click();
+  assert.deepEqual(await values(), ["120", "25"]);
+  await undo.click();
+  assert.deepEqual(await values(), ["100", "25"]);
+  await settled(page);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("typed values may carry units and suffixes", async () => {
   const { context, page, complaints } = await open(browser);
   await page.locator(".fold-button", { hasText: "Accuracy" }).click();

@@ -144,6 +144,35 @@ test("a typed step time that is in the way can be set back", async () => {
   await everyRemedyWorks(link, said.remedies);
 });
 
+test("where there is no answer the fields still show what is computed, or say why not", async () => {
+  const shown = async (page, id) => {
+    const { field } = control(page, id);
+    return [await field.getAttribute("placeholder"), await field.getAttribute("title")];
+  };
+  for (const [link, cache] of [
+    // Given, there is nothing to compute.
+    ["v=1&kv.capacity_tokens=1000", null],
+    // Computed, and too little.
+    ["v=1&model=qwen2.5-7b&gpu=l4&in=131000&out=72", /^[\d,]+$/],
+    ["v=1&model=llama-3.1-70b", /^–$/],
+  ]) {
+    const { context, page, complaints } = await open(browser, link);
+    assert.equal((await page.locator(".answer .fact").count()), 0, `${link} has an answer`);
+    await page.locator(".fold-button", { hasText: "Accuracy" }).click();
+    await control(page, "mfu").field.waitFor();
+    assert.deepEqual(await shown(page, "mfu"), ["0.5", null], link);
+    assert.deepEqual(await shown(page, "overhead"), ["0.0005", null], link);
+    if (cache) {
+      const [figure, reason] = await shown(page, "kv");
+      assert.match(figure, cache, link);
+      if (figure === "–") assert.match(plain(reason), /^No figure: .* weights/);
+      else assert.equal(reason, null);
+    }
+    noComplaints(complaints);
+    await context.close();
+  }
+});
+
 test("a close call gives both numbers and offers a longer run", async () => {
   const { context, page, complaints } = await open(browser, "v=1&rate=90&sim.requests=500");
   const said = await answer(page);

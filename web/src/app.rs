@@ -1,13 +1,15 @@
 //! The page as a whole: state, layout, and the keys that work everywhere.
 
 use leptos::{ev, prelude::*};
-use scenario::Scenario;
+use scenario::Parsed;
 use web_sys::Element;
 
 use crate::{
     browser,
     dom::{El, el, in_body},
+    kept::Kept,
     keys::{self, KeySheet},
+    late,
     shell::{side_panel, toast, top_bar, with_notice_line},
     state::{Sheet, State, View},
     strings,
@@ -34,8 +36,9 @@ pub(crate) struct Layout {
 /// Builds the page into the document's body.
 pub(crate) fn app() {
     let link = url_state::fragment();
-    let parsed = Scenario::from_link(&link);
-    let state = State::new(parsed.scenario, View::of_link(&link), parsed.notices);
+    let kept = Kept::new();
+    let Parsed { scenario, notices } = url_state::opened(&link, kept);
+    let state = State::new(scenario, View::of_link(&link), notices, kept);
     let layout = Layout {
         is_phone: media_signal("(max-width: 599px)"),
         is_narrow: media_signal("(max-width: 899px)"),
@@ -78,7 +81,7 @@ fn page(state: State, layout: Layout) -> El {
         column.set_scroll_top(0);
         match state.view.get() {
             View::Plan => plan(condensed),
-            View::Know => state.late.view(|| know(state)),
+            View::Know => state.late.view(strings::VIEW_NOT_LOADED, late::card, || know(state)),
         }
     };
     let inner = with_notice_line(el("div").class("main-inner")).region(view);

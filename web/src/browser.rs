@@ -143,6 +143,11 @@ pub(crate) fn capture(event: &PointerEvent) {
     }
 }
 
+/// A length as styles take it.
+pub(crate) fn px(length: f64) -> String {
+    [&quantity::plain(length, 0), "px"].concat()
+}
+
 /// Sets one property of an element's own style; empty takes it away.
 pub(crate) fn set_style(element: &Element, property: &str, value: &str) {
     if let Some(element) = element.dyn_ref::<HtmlElement>() {

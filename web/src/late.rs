@@ -132,8 +132,14 @@ impl LatePart {
         self.stage.set(if wanted { Stage::Failed } else { Stage::Absent });
     }
 
-    /// What `build` makes, once the late part is there; until then, how far that is.
-    pub(crate) fn view(self, build: impl FnOnce() -> Nodes) -> Nodes {
+    /// What `build` makes, once the late part is there; until then `instead` tells how far that is,
+    /// with a way to try again if it `failed`.
+    pub(crate) fn view(
+        self,
+        failed: &str,
+        instead: fn(&str, Option<El>) -> Nodes,
+        build: impl FnOnce() -> Nodes,
+    ) -> Nodes {
         match self.stage.get() {
             Stage::Here => build(),
             Stage::Failed => {
@@ -142,18 +148,24 @@ impl LatePart {
                     .class("button")
                     .on(ev::click, move |_| self.want())
                     .text(strings::TRY_AGAIN);
-                card(strings::VIEW_NOT_LOADED, Some(retry))
+                instead(failed, Some(retry))
             }
             Stage::Absent | Stage::Loading => {
                 self.want();
-                card(strings::LOADING, None)
+                instead(strings::LOADING, None)
             }
         }
     }
 }
 
-/// Where the view will be.
-fn card(text: &str, action: Option<El>) -> Nodes {
+/// In the place of a few elements.
+pub(crate) fn note(text: &str, action: Option<El>) -> Nodes {
+    let said = el("p").class("control-help").attr("role", "status").text(text);
+    el("div").class("late-note").child([said.into(), Nodes::from(action)]).into()
+}
+
+/// In the place of a view.
+pub(crate) fn card(text: &str, action: Option<El>) -> Nodes {
     let said = el("p").class("headline").attr("role", "status").text(text);
     el("section")
         .class("card know-card")

@@ -13,14 +13,34 @@ where
     boxed(Box::new(compute))
 }
 
-type Compute<T> = Box<dyn Fn(Option<&T>) -> T + Send + Sync>;
+/// A closure that computes or runs, behind one method: a box of `dyn Fn` has two more, and their code,
+/// for each closure.
+trait Compute<T>: Send + Sync {
+    fn compute(&self, was: Option<&T>) -> T;
+}
+
+impl<T, F: Fn(Option<&T>) -> T + Send + Sync> Compute<T> for F {
+    fn compute(&self, was: Option<&T>) -> T {
+        self(was)
+    }
+}
+
+trait Run {
+    fn run(&self);
+}
+
+impl<F: Fn()> Run for F {
+    fn run(&self) {
+        self();
+    }
+}
 
 #[inline(never)]
-fn boxed<T>(compute: Compute<T>) -> Memo<T>
+fn boxed<T>(compute: Box<dyn Compute<T>>) -> Memo<T>
 where
     T: PartialEq + Send + Sync + 'static,
 {
-    Memo::new(compute)
+    Memo::new(move |was| compute.compute(was))
 }
 
 /// Runs `run` once what is being built is in the page, and again whenever a signal that it read has
@@ -30,8 +50,8 @@ pub(crate) fn effect(run: impl Fn() + 'static) {
 }
 
 #[inline(never)]
-fn boxed_effect(run: Box<dyn Fn()>) {
-    Effect::new(move |_| run());
+fn boxed_effect(run: Box<dyn Run>) {
+    Effect::new(move |_| run.run());
 }
 
 /// Runs `then` whenever what `read` reads has changed, but not at first. `then` may read whatever

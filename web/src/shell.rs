@@ -245,7 +245,7 @@ impl Held {
     fn follow(&self, event: &PointerEvent) {
         let Some((y, height)) = self.from.get() else { return };
         let height = height + y - f64::from(event.client_y());
-        browser::set_style(self.side.node(), "height", &format!("{height:.0}px"));
+        browser::set_style(self.side.node(), "height", &browser::px(height.round()));
     }
 
     fn end(&self, event: &PointerEvent, state: State) {

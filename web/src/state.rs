@@ -8,17 +8,21 @@ use std::{cell::RefCell, sync::Arc};
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
 use protocol::Question;
-use scenario::{Notice, ResolveError, Resolved, Scenario};
+use scenario::{Ledger, Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
     browser::{self, Debounce, now_ms},
+    kept::Kept,
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
-    url_state::Steps,
+    steps::Steps,
+    strings,
     worker_client::{Asked, Client, News},
 };
 
+/// Mover of what undo and redo bring back: many in a row are one entry of the browser's history.
+const STEPPING: &str = "undo";
 /// Changes closer together than this count as one drag, in milliseconds.
 const BURST_MS: f64 = 250.0;
 /// Rest after a burst before the full run, in milliseconds.
@@ -31,7 +35,7 @@ pub(crate) struct Answered {
     pub(crate) scenario: Scenario,
     /// What came out.
     pub(crate) answer: PlanAnswer,
-    /// Whether all replications are in.
+    /// Whether it is the last word: all replications are in that the scenario asks for.
     pub(crate) complete: bool,
     /// When the person made the change, until the chart has been painted.
     pub(crate) input_ms: f64,
@@ -66,6 +70,24 @@ pub(crate) struct Resolution {
     pub(crate) scenario: Scenario,
     /// Numbers and ledger, or why there are none.
     pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), ResolveError>>,
+    /// Where there are no numbers for the whole: those of the engine that can be computed.
+    figures: Arc<Ledger>,
+}
+
+impl Resolution {
+    /// The number that is in force for a setting, typed or not, if it can be told.
+    pub(crate) fn figure(&self, key: &str) -> Option<f64> {
+        let ledger = match self.outcome.as_ref() {
+            Ok((resolved, _)) => &resolved.ledger,
+            Err(_) => self.figures.as_ref(),
+        };
+        ledger.0.iter().find(|entry| entry.key == key).map(|entry| entry.value)
+    }
+
+    /// Why there are no numbers for the whole, if there are none.
+    pub(crate) fn error(&self) -> Option<String> {
+        self.outcome.as_ref().as_ref().err().map(ResolveError::without_remedies)
+    }
 }
 
 impl PartialEq for Resolution {
@@ -109,6 +131,10 @@ pub(crate) struct State {
     pub(crate) sheet: RwSignal<Sheet>,
     /// Whether the knee is shown as a table.
     pub(crate) knee_as_table: RwSignal<bool>,
+    /// Texts that are in a field though not in force, and a link that was not taken as written.
+    pub(crate) kept: Kept,
+    /// Which control made the last change by moving: its moves are one step until they rest.
+    pub(crate) mover: StoredValue<&'static str>,
     /// Lengths that the last change cut, until they have been told.
     shortened: RwSignal<Vec<Notice>>,
     /// The part of the page that comes when it is needed.
@@ -167,7 +193,7 @@ struct LastAsked {
 
 impl State {
     /// Begins with a scenario and the notices of its link.
-    pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>) -> Self {
+    pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>, kept: Kept) -> Self {
         let scenario = RwSignal::new(first.clone());
         let current = memo(move |_| scenario.get());
         let resolution = memo(move |_| resolve(current.get()));
@@ -188,6 +214,8 @@ impl State {
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
+            kept,
+            mover: StoredValue::new(""),
             shortened: RwSignal::new(Vec::new()),
             late: LatePart::new(),
             client: StoredValue::new_local(None),
@@ -198,12 +226,25 @@ impl State {
 
     /// Takes a changed scenario in as its link would be read: lengths beyond the context of the model
     /// are cut, and that is told. In one copy: every control calls it.
+    pub(crate) fn change(self, scenario: Scenario) {
+        self.change_by("", scenario);
+    }
+
+    /// The same, as one of the moves of a control.
     #[inline(never)]
-    pub(crate) fn change(self, mut scenario: Scenario) {
+    pub(crate) fn change_by(self, mover: &'static str, mut scenario: Scenario) {
         let shortened = scenario.limit_to_context();
         if !shortened.is_empty() {
             self.shortened.set(shortened);
         }
+        self.put_in_force(mover, scenario);
+    }
+
+    /// Puts a scenario in force, as a step of its own or as one of the moves of a control.
+    #[inline(never)]
+    pub(crate) fn put_in_force(self, mover: &'static str, scenario: Scenario) {
+        self.mover.set_value(mover);
+        self.steps.update(|steps| steps.take(&scenario, mover));
         self.scenario.set(scenario);
     }
 
@@ -257,9 +298,15 @@ impl State {
 
     /// The full run that follows quick ones, once nothing is held any more.
     fn ask_fully(self) {
-        if self.asked.with_value(|asked| asked.quick) && !self.dragging.get_untracked() {
+        if self.is_quick() && !self.dragging.get_untracked() {
             self.ask(false);
         }
+    }
+
+    /// Whether what was asked last was one run only, while a slider moves. Whoever follows the
+    /// activity hears of it.
+    pub(crate) fn is_quick(self) -> bool {
+        self.asked.with_value(|asked| asked.quick)
     }
 
     fn ask(self, quick: bool) {
@@ -377,8 +424,8 @@ impl State {
             News::Died { message, waits } => {
                 self.activity.set(Activity::Stopped { message, waits });
             }
-            News::Revived => {
-                self.toast.set(Some(crate::strings::REVIVED.to_owned()));
+            News::Revived { silent_ms } => {
+                self.toast.set(Some(strings::revived(silent_ms)));
                 self.activity.set(Activity::Idle);
                 self.ask(false);
             }
@@ -386,11 +433,15 @@ impl State {
     }
 
     fn take(self, asked: Asked, answer: PlanAnswer, complete: bool) {
-        let Asked { scenario, input_ms, .. } = asked;
+        let Asked { scenario, input_ms, quick, .. } = asked;
         let is_current = scenario == self.current.get_untracked();
-        self.answered.set(Some(Arc::new(Answered { scenario, answer, complete, input_ms })));
+        let is_last_word = complete && (!quick || scenario.sim.replications <= 1);
+        let answered = Answered { scenario, answer, complete: is_last_word, input_ms };
+        self.answered.set(Some(Arc::new(answered)));
         if complete && is_current {
             self.activity.set(Activity::Idle);
+        }
+        if is_last_word && is_current {
             self.late.expect();
         }
     }
@@ -413,26 +464,20 @@ impl State {
         }
     }
 
-    /// Undoes or does again one change. One that has not come to rest yet is a step of its own, so
-    /// that it is what is undone.
+    /// Undoes or does again one change.
     pub(crate) fn step(self, back: bool) {
-        let now = self.scenario.get_untracked();
-        let step = |steps: &mut Steps| {
-            steps.settle(&now);
-            steps.step(back)
-        };
-        let scenario = self.steps.try_update(step).flatten();
+        let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
         if let Some(scenario) = scenario {
-            self.scenario.set(scenario);
+            self.put_in_force(STEPPING, scenario);
         }
     }
 
     /// Halves the replications, at least to 1, and starts again.
     pub(crate) fn use_fewer_runs(self) {
-        self.scenario.update(|scenario| {
-            let runs = scenario.sim.replications / 2;
-            scenario.sim.replications = if runs < 1 { 1 } else { runs };
-        });
+        let mut scenario = self.scenario.get_untracked();
+        let runs = scenario.sim.replications / 2;
+        scenario.sim.replications = if runs < 1 { 1 } else { runs };
+        self.put_in_force("", scenario);
         self.start_again();
     }
 
@@ -478,5 +523,6 @@ fn resolve(scenario: Scenario) -> Resolution {
         let instant = closed_form(&resolved);
         (resolved, instant)
     });
-    Resolution { scenario, outcome: Arc::new(outcome) }
+    let figures = if outcome.is_ok() { Ledger::default() } else { scenario.figures() };
+    Resolution { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures) }
 }

@@ -2,18 +2,23 @@
 //!
 //! While settings change, the current history entry is replaced, at most every 300 ms (browsers
 //! refuse faster writing). Once they rest, the entry gets its old link back and the new one becomes
-//! an entry of its own, so that back and forward step from one settled scenario to another.
+//! an entry of its own, so that back and forward step from one settled scenario to another. What is
+//! typed or chosen rests at once, the moves of a slider a while after the last one.
+//!
+//! With an entry goes what was entered and is not in force ([`crate::kept`]).
 
 use std::cell::Cell;
 
 use leptos::prelude::*;
-use scenario::Scenario;
+use scenario::{Parsed, Scenario};
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 
 use crate::{
     browser::Debounce,
+    kept::{Kept, LINK},
     memo::on_change,
     state::{State, View},
+    steps::Steps,
     strings,
 };
 
@@ -35,142 +40,183 @@ pub(crate) fn link_to(view: View, scenario: &Scenario) -> String {
     format!("{base}#{}", view.link(scenario))
 }
 
+/// Reads the link of the address bar. What it holds that is not as written is told again after a
+/// reload, although the address has long been put right.
+pub(crate) fn opened(link: &str, kept: Kept) -> Parsed {
+    kept.read(&entry_state());
+    let mut parsed = Scenario::from_link(link);
+    if !parsed.notices.is_empty() {
+        kept.keep(LINK, Some(link));
+    } else if let Some(first) = kept.get(LINK) {
+        parsed.notices = Scenario::from_link(&first).notices;
+    }
+    parsed
+}
+
+/// What was kept with the present entry of the history.
+fn entry_state() -> String {
+    let state = window().history().and_then(|history| history.state());
+    state.ok().and_then(|state| state.as_string()).unwrap_or_default()
+}
+
 #[derive(Clone, Copy)]
 enum Write {
     Replace,
     Push,
 }
 
-fn write(how: Write, link: &str) {
+fn write(how: Write, Entry { link, kept }: &Entry) {
     let Ok(history) = window().history() else { return };
     let address = format!("#{link}");
+    let kept = JsValue::from_str(kept);
     // A browser may refuse when called too often; the next settled write brings it up to date.
     let _ = match how {
-        Write::Replace => history.replace_state_with_url(&JsValue::NULL, "", Some(&address)),
-        Write::Push => history.push_state_with_url(&JsValue::NULL, "", Some(&address)),
+        Write::Replace => history.replace_state_with_url(&kept, "", Some(&address)),
+        Write::Push => history.push_state_with_url(&kept, "", Some(&address)),
     };
 }
 
-/// Settled scenarios, for undo and redo.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Steps {
-    scenarios: Vec<Scenario>,
-    at: usize,
+/// An entry of the history.
+#[derive(Clone, PartialEq)]
+struct Entry {
+    link: String,
+    kept: String,
 }
 
-impl Steps {
-    /// Begins with one.
-    pub(crate) fn new(first: Scenario) -> Self {
-        Self { scenarios: vec![first], at: 0 }
-    }
+/// A scenario that has not come to rest.
+#[derive(Clone, PartialEq)]
+struct Moving {
+    scenario: Scenario,
+    entry: Entry,
+    mover: &'static str,
+}
 
-    /// Whether there is something to undo.
-    pub(crate) fn can_undo(&self) -> bool {
-        self.at > 0
-    }
-
-    /// Whether there is something to do again.
-    pub(crate) fn can_redo(&self) -> bool {
-        self.at + 1 < self.scenarios.len()
-    }
-
-    fn current(&self) -> Option<&Scenario> {
-        self.scenarios.get(self.at)
-    }
-
-    /// Takes a settled scenario; what had been undone is gone. One that the stack already stands at
-    /// changes nothing, which is how an undo comes back here.
-    pub(crate) fn settle(&mut self, scenario: &Scenario) {
-        if self.current() != Some(scenario) {
-            self.scenarios.truncate(self.at + 1);
-            self.scenarios.push(scenario.clone());
-            self.at = self.scenarios.len() - 1;
-        }
-    }
-
-    /// Steps by one in either direction.
-    pub(crate) fn step(&mut self, back: bool) -> Option<Scenario> {
-        let to = if back { self.at.checked_sub(1) } else { Some(self.at + 1) }?;
-        let scenario = self.scenarios.get(to)?.clone();
-        self.at = to;
-        Some(scenario)
-    }
+/// The address bar. Copies share it.
+#[derive(Clone, Copy)]
+struct AddressBar {
+    state: State,
+    /// The present entry as it is when it rests.
+    settled: StoredValue<Entry>,
+    moving: StoredValue<Option<Moving>>,
+    replace: Debounce,
+    rest: Debounce,
 }
 
 /// Keeps the address bar and the page in step for as long as the page lives.
 pub(crate) fn follow(state: State) {
-    let view = state.view.get_untracked();
-    let settled = StoredValue::new(state.scenario.with_untracked(|scenario| view.link(scenario)));
-    settled.with_value(|link| write(Write::Replace, link));
-    let replace = Debounce::new(REPLACE_MS);
-    let settle = Debounce::new(SETTLE_MS);
-
+    let bar = AddressBar {
+        state,
+        settled: StoredValue::new(entry_of(state, state.view.get_untracked())),
+        moving: StoredValue::new(None),
+        replace: Debounce::new(REPLACE_MS),
+        rest: Debounce::new(SETTLE_MS),
+    };
+    bar.settled.with_value(|entry| write(Write::Replace, entry));
     on_change(
         move || {
             state.current.track();
             state.dragging.track();
+            state.kept.track();
         },
-        move || {
-            let scenario = state.current.get_untracked();
-            let link = state.view.get_untracked().link(&scenario);
-            replace.call({
-                let link = link.clone();
-                move || write(Write::Replace, &link)
-            });
-            if state.dragging.get_untracked() {
-                settle.cancel();
-                return;
-            }
-            settle.call(move || {
-                replace.cancel();
-                settle_at(state, settled, &scenario, link);
-            });
-        },
+        move || bar.hear(),
     );
     // Another view is an entry of its own at once, after what had not come to rest in the old one.
-    let shown = Cell::new(view);
+    let shown = Cell::new(state.view.get_untracked());
     on_change(
         move || state.view.track(),
         move || {
             let now = state.view.get_untracked();
             let before = shown.replace(now);
-            let scenario = state.current.get_untracked();
-            let link = now.link(&scenario);
-            if settled.with_value(|old| *old == link) {
+            if bar.settled.with_value(|old| old.link == now.link(&state.current.get_untracked())) {
                 return;
             }
-            replace.cancel();
-            settle.cancel();
-            settle_at(state, settled, &scenario, before.link(&scenario));
-            settle_at(state, settled, &scenario, link);
+            bar.settle(entry_of(state, before));
+            bar.settle(entry_of(state, now));
         },
     );
-    listen(state, settled);
+    on_change(
+        move || state.notices.track(),
+        move || {
+            if state.notices.with_untracked(Vec::is_empty) {
+                state.kept.keep(LINK, None);
+            }
+        },
+    );
+    listen(bar);
 }
 
-fn settle_at(state: State, settled: StoredValue<String>, scenario: &Scenario, link: String) {
-    state.steps.update(|steps| steps.settle(scenario));
-    if settled.with_value(|old| *old != link) {
-        settled.with_value(|old| write(Write::Replace, old));
-        write(Write::Push, &link);
-        settled.set_value(link);
+fn entry_of(state: State, view: View) -> Entry {
+    let link = state.scenario.with_untracked(|scenario| view.link(scenario));
+    Entry { link, kept: state.kept.written() }
+}
+
+impl AddressBar {
+    /// Something has changed, or a slider was let go.
+    fn hear(self) {
+        let state = self.state;
+        let scenario = state.current.get_untracked();
+        let entry = entry_of(state, state.view.get_untracked());
+        let mut mover = state.mover.get_value();
+        if let Some(before) = self.moving.get_value() {
+            if before.scenario == scenario {
+                mover = before.mover;
+            } else if before.mover != mover {
+                self.settle(before.entry);
+            }
+        }
+        if mover.is_empty() && !state.dragging.get_untracked() {
+            self.settle(entry);
+            return;
+        }
+        self.moving.set_value(Some(Moving { scenario, entry: entry.clone(), mover }));
+        self.replace.call({
+            let entry = entry.clone();
+            move || write(Write::Replace, &entry)
+        });
+        if state.dragging.get_untracked() {
+            self.rest.cancel();
+        } else {
+            self.rest.call(move || {
+                self.settle(entry);
+                state.steps.update(Steps::rest);
+            });
+        }
+    }
+
+    /// An entry has come to rest: of its own, unless only what is kept with it is new.
+    fn settle(self, entry: Entry) {
+        self.replace.cancel();
+        self.rest.cancel();
+        self.moving.set_value(None);
+        if self.settled.with_value(|old| old.link != entry.link) {
+            self.settled.with_value(|old| write(Write::Replace, old));
+            write(Write::Push, &entry);
+        } else {
+            write(Write::Replace, &entry);
+        }
+        self.settled.set_value(entry);
     }
 }
 
 /// Back, forward, and a link typed into the address bar.
-fn listen(state: State, settled: StoredValue<String>) {
+fn listen(bar: AddressBar) {
+    let state = bar.state;
     let on_change = Closure::<dyn Fn()>::new(move || {
         let link = fragment();
-        if link.is_empty() || settled.with_value(|old| *old == link) {
+        if link.is_empty() || bar.settled.with_value(|old| old.link == link) {
             return;
         }
-        let parsed = Scenario::from_link(&link);
+        bar.replace.cancel();
+        bar.rest.cancel();
+        bar.moving.set_value(None);
+        let parsed = opened(&link, state.kept);
         let before = state.scenario.get_untracked();
         let view = View::of_link(&link);
-        settled.set_value(view.link(&parsed.scenario));
+        let link = view.link(&parsed.scenario);
+        bar.settled.set_value(Entry { link, kept: state.kept.written() });
         state.toast.set(strings::restored(&before, &parsed.scenario));
         state.notices.set(parsed.notices);
-        state.scenario.set(parsed.scenario);
+        state.put_in_force("", parsed.scenario);
         state.show(view);
     });
     for event in ["popstate", "hashchange"] {

@@ -52,8 +52,8 @@ pub(crate) enum News {
     Refused { asked: Asked, message: String },
     /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
     Died { message: String, waits: bool },
-    /// A fresh worker took over by itself.
-    Revived,
+    /// A fresh worker took over by itself, so long after the last sign of the old one.
+    Revived { silent_ms: f64 },
 }
 
 /// The client. Clones share one worker.
@@ -76,6 +76,8 @@ struct Inner {
     late: Option<JsValue>,
     last_sign_ms: f64,
     last_look_ms: f64,
+    /// When the worker was last heard of that a fresh one is to replace.
+    lost_ms: Option<f64>,
     deaths_ms: Vec<f64>,
     halted: bool,
     watchdog: Option<IntervalHandle>,
@@ -195,6 +197,7 @@ impl Client {
         {
             let mut inner = self.inner.borrow_mut();
             inner.deaths_ms.clear();
+            inner.lost_ms = None;
             inner.halted = false;
             inner.flight = None;
             inner.waiting = asked;
@@ -268,6 +271,7 @@ impl Client {
         let listener = self.clone();
         let on_error = Closure::<dyn Fn(Event)>::new(move |event: Event| {
             event.prevent_default();
+            listener.inner.borrow_mut().last_sign_ms = now_ms();
             let message = event.dyn_ref::<web_sys::ErrorEvent>().map(web_sys::ErrorEvent::message);
             let known = message.filter(|message| !message.is_empty());
             listener.die(known.unwrap_or_else(|| "the worker could not be loaded".to_owned()));
@@ -351,15 +355,15 @@ impl Client {
             self.die(message);
             return;
         }
-        let (next, revived) = {
+        let (next, lost_ms) = {
             let mut inner = self.inner.borrow_mut();
             inner.ready = true;
-            (inner.waiting.take(), !inner.deaths_ms.is_empty())
+            (inner.waiting.take(), inner.lost_ms.take())
         };
         self.post_late_part();
         self.post_proof();
-        if revived {
-            (self.tell)(News::Revived);
+        if let Some(lost_ms) = lost_ms {
+            (self.tell)(News::Revived { silent_ms: now_ms() - lost_ms });
         }
         if let Some(asked) = next {
             self.ask(asked);
@@ -393,7 +397,9 @@ impl Client {
                 return;
             }
             let now = now_ms();
+            let last_sign_ms = inner.last_sign_ms;
             inner.ready = false;
+            inner.lost_ms.get_or_insert(last_sign_ms);
             if let Some((_, asked)) = inner.flight.take() {
                 inner.waiting.get_or_insert(asked);
             }

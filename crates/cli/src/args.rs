@@ -13,16 +13,11 @@ use crate::typed::{in_reach, requests, seed, some};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  there is an answer
-<<<<<<< HEAD
   1  the target cannot be met, the model does not fit, or a truth or an assertion fails; the output
      says why
-  2  something that was typed or read cannot be used; the message says what and how to mend it
-=======
-  1  the target cannot be met, the model does not fit, or a truth fails; the output says why
   2  something that was typed or read cannot be used; the message says what and how to mend it.
      What a .json file says counts as if it were typed. Of a link, an unknown key is passed over and
      a value out of range is moved into it, both with a note
->>>>>>> h-i2a
   3  a file or stream could not be read or written";
 
 /// What fits a screen: `-h`.

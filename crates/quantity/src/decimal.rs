@@ -5,6 +5,7 @@
 //! what is rounded.
 
 use crate::nearest::of_digits;
+use crate::shortest::shortest;
 
 /// A finite number as decimal digits: `0.d₁d₂d₃… × 10^exponent`, without leading zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +21,8 @@ impl Decimal {
         if !value.is_finite() {
             return None;
         }
-        let text = format!("{:e}", value.abs());
-        let (mantissa, exponent) = text.split_once('e')?;
-        let exponent: i32 = exponent.parse().ok()?;
-        let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(|b| b - b'0').collect();
-        let mut decimal = Self { negative: value < 0.0, digits, exponent: exponent + 1 };
-        decimal.trim();
-        Some(decimal)
+        let (digits, exponent) = shortest(value);
+        Some(Self { negative: value < 0.0, digits, exponent })
     }
 
     /// True for zero, of either sign.

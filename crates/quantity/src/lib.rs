@@ -10,6 +10,7 @@ mod money;
 mod nearest;
 mod number;
 mod parse;
+mod shortest;
 mod time;
 mod unit;
 
@@ -20,10 +21,11 @@ pub use format::{
 pub use money::{money, money_range, per_hour, per_million_tokens, per_month};
 pub use nearest::nearest_double;
 pub use number::{
-    about, axis_number, distinct, editable, number, number_fixed, number_to, over, range,
-    range_tight, rounded_to, whole,
+    about, axis_number, distinct, editable, magnitude, number, number_fixed, number_to, over,
+    range, range_tight, rounded_to, whole,
 };
 pub use parse::{ParseError, parse};
+pub use shortest::plain;
 pub use time::{axis_duration, duration, duration_or_unknown};
 pub use unit::{Dimension, Unit};
 

@@ -10,9 +10,9 @@ const DIGITS: usize = 800;
 /// Beyond these powers of ten a number is zero or infinite, whatever its first eight hundred digits.
 const GREATEST_POWER: i32 = 2_000;
 /// Bits of a double's fraction, with the leading one that is not stored.
-const FRACTION_BITS: i32 = 53;
+pub(crate) const FRACTION_BITS: i32 = 53;
 /// The exponent of the least bit of the smallest double.
-const LEAST_EXPONENT: i32 = -1074;
+pub(crate) const LEAST_EXPONENT: i32 = -1074;
 /// The exponent of the least bit of the greatest double.
 const GREATEST_EXPONENT: i32 = 971;
 
@@ -131,12 +131,20 @@ fn scaled_by(fraction: u64, exponent: i32) -> f64 {
 }
 
 /// A whole number of any size, the least significant part first, without leading zeros.
-#[derive(Default)]
-struct Whole(Vec<u32>);
+#[derive(Clone, Default)]
+pub(crate) struct Whole(Vec<u32>);
+
+impl From<u64> for Whole {
+    fn from(value: u64) -> Self {
+        let mut whole = Self(vec![value as u32, (value >> u32::BITS) as u32]);
+        whole.trim();
+        whole
+    }
+}
 
 impl Whole {
     /// Multiplies by one number and adds another.
-    fn times_plus(&mut self, factor: u32, summand: u32) {
+    pub(crate) fn times_plus(&mut self, factor: u32, summand: u32) {
         let mut carry = u64::from(summand);
         for part in &mut self.0 {
             carry += u64::from(*part) * u64::from(factor);
@@ -149,7 +157,7 @@ impl Whole {
     }
 
     /// Multiplies by `2^bits`.
-    fn shift(&mut self, bits: u32) {
+    pub(crate) fn shift(&mut self, bits: u32) {
         self.times_plus(1 << (bits % 32), 0);
         if !self.0.is_empty() {
             self.0.splice(0..0, (0..bits / 32).map(|_| 0));
@@ -162,13 +170,13 @@ impl Whole {
         (self.0.len().saturating_sub(1) as i32) * 32 + top as i32
     }
 
-    fn is_less_than(&self, other: &Self) -> bool {
+    pub(crate) fn is_less_than(&self, other: &Self) -> bool {
         let by_length = self.0.len().cmp(&other.0.len());
         by_length.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev())).is_lt()
     }
 
     /// Subtracts a number that is not greater.
-    fn subtract(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         let mut borrowed = false;
         for (at, part) in self.0.iter_mut().enumerate() {
             let less = other.0.get(at).copied().unwrap_or(0);
@@ -177,6 +185,10 @@ impl Whole {
             *part = twice;
             borrowed = first || second;
         }
+        self.trim();
+    }
+
+    fn trim(&mut self) {
         while self.0.last() == Some(&0) {
             self.0.pop();
         }

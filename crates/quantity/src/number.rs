@@ -42,6 +42,13 @@ pub fn rounded_to(value: f64, digits: usize) -> f64 {
     Decimal::of(value).map_or(value, |decimal| decimal.to_significant(digits).value())
 }
 
+/// Power of ten of the first digit: 0 for 1 to 9.99…, −1 for 0.1 to 0.99…; 0 for zero and for what is
+/// not finite.
+#[must_use]
+pub fn magnitude(value: f64) -> i32 {
+    Decimal::of(value).map_or(0, |decimal| decimal.magnitude())
+}
+
 /// Numbers of a column in their order: each with three digits, or as many more as tell it from its
 /// neighbours, if seven do.
 #[must_use]

@@ -5,31 +5,7 @@ use quantity::Unit;
 use crate::reading;
 
 /// The shortest decimal text of `value · 10^shift` that reads back exactly.
-pub(crate) fn decimal(value: f64, shift: i32) -> String {
-    let scientific = format!("{value:e}");
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
-    let Ok(exponent) = exponent.parse::<i32>() else { return scientific };
-    let exponent = exponent + shift;
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", mantissa),
-    };
-    let digits = mantissa.replace('.', "");
-    let positional = match exponent {
-        _ if value == 0.0 => return "0".to_owned(),
-        -5..0 => format!("0.{}{digits}", "0".repeat((-exponent - 1) as usize)),
-        0..9 => {
-            let before = exponent as usize + 1;
-            if digits.len() <= before {
-                format!("{digits}{}", "0".repeat(before - digits.len()))
-            } else {
-                format!("{}.{}", &digits[..before], &digits[before..])
-            }
-        }
-        _ => format!("{mantissa}e{exponent}"),
-    };
-    format!("{sign}{positional}")
-}
+pub(crate) use quantity::plain as decimal;
 
 /// A time in seconds with its unit: `60s`.
 pub(crate) fn seconds(value_s: f64) -> String {

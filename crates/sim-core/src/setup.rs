@@ -48,7 +48,7 @@ pub struct Slo {
 #[non_exhaustive]
 pub enum SetupError {
     /// A number is outside its domain.
-    #[error("{field} is {value}; it must be {requirement}")]
+    #[error("{field} is {}; it must be {requirement}", quantity::plain(*value, 0))]
     OutOfDomain {
         /// Path of the field, for example `engine.max_num_seqs`.
         field: &'static str,

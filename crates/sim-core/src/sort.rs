@@ -16,10 +16,31 @@ pub fn floats(values: &mut [f64]) {
     }
 }
 
-/// Sorts pairs by their first numbers, upwards; those with equal first numbers keep their order.
+/// Sorts pairs by their first numbers, upwards; those with equal first numbers keep their order. By
+/// merging runs that double in length: a tenth of the code of the standard library's stable sort, for
+/// lists that are sorted once.
 #[inline(never)]
 pub fn by_first(pairs: &mut [(f64, f64)]) {
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut merged = pairs.to_vec();
+    let mut length = 1;
+    while length < pairs.len() {
+        for (start, run) in pairs.chunks(2 * length).enumerate() {
+            let (mut left, mut right) = run.split_at(length.min(run.len()));
+            for place in &mut merged[2 * length * start..][..run.len()] {
+                let is_right = match (left.first(), right.first()) {
+                    (Some(a), Some(b)) => b.0.total_cmp(&a.0).is_lt(),
+                    (None, _) => true,
+                    (_, None) => false,
+                };
+                let from = if is_right { &mut right } else { &mut left };
+                if let Some((first, rest)) = from.split_first() {
+                    (*place, *from) = (*first, rest);
+                }
+            }
+        }
+        pairs.copy_from_slice(&merged);
+        length *= 2;
+    }
 }
 
 const SIGN: u64 = 1 << 63;
@@ -54,6 +75,20 @@ mod tests {
             floats(&mut values);
             let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             prop_assert_eq!(bits(values), bits(expected));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_pairs_are_sorted_as_the_standard_library_does(
+            firsts in prop::collection::vec(-20_i32..20, 0..300),
+        ) {
+            let pair = |(place, first): (usize, i32)| (f64::from(first) / 4.0, place as f64);
+            let mut pairs: Vec<_> = firsts.into_iter().enumerate().map(pair).collect();
+            let mut expected = pairs.clone();
+            expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+            by_first(&mut pairs);
+            prop_assert_eq!(pairs, expected);
         }
     }
 

@@ -8,11 +8,15 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What page and worker may weigh together before anybody asks for more, gzipped.
-const BUDGET_BYTES: usize = 350 * KILOBYTE;
+/// What page and worker may weigh together until the answer stands, gzipped.
+const FIRST_LIMIT_BYTES: usize = 350 * KILOBYTE;
+/// What may come after that, gzipped: a little above what it weighs, so that it does not grow unseen.
+const LATE_LIMIT_BYTES: usize = 70 * KILOBYTE;
+const FIRST: &str = "page and worker, until the answer stands";
+const LATE: &str = "late part, loaded when reached for or in idle time";
 const KILOBYTE: usize = 1_000;
 
-/// `cargo xtask size`: measures the built site, prints a table, and fails above the budget.
+/// `cargo xtask size`: measures the built site, prints a table, and fails above a limit.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let dist = workspace.dist();
     if !dist.join("index.html").is_file() {
@@ -29,24 +33,27 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let part = if name.ends_with(LATE_ENDING) { &mut late } else { &mut first };
         *part = part.with(&size);
     }
-    println!("{}", first.row("page and worker together, as they begin"));
-    println!("{}", late.row("loaded when it is needed, or when there is time"));
+    println!("{}", first.row(FIRST));
+    println!("{}", late.row(LATE));
     println!("{}", first.with(&late).row("all told"));
     if late.raw == 0 {
         bail!("the built site has no late part: every visitor would load all of it");
     }
-    if first.gzip > BUDGET_BYTES {
-        bail!(
-            "page and worker begin with {} KB gzipped, over the budget of {} KB",
-            kilobytes(first.gzip),
-            kilobytes(BUDGET_BYTES)
-        );
-    }
-    println!(
-        "  within the budget of {} KB gzipped for what is loaded first",
-        kilobytes(BUDGET_BYTES)
-    );
+    println!("  {}", within(FIRST, first.gzip, FIRST_LIMIT_BYTES)?);
+    println!("  {}", within(LATE, late.gzip, LATE_LIMIT_BYTES)?);
     Ok(())
+}
+
+/// Says that a part keeps its limit.
+///
+/// # Errors
+/// It does not.
+fn within(part: &str, gzip_bytes: usize, limit_bytes: usize) -> Result<String> {
+    let (is, may) = (kilobytes(gzip_bytes), kilobytes(limit_bytes));
+    if gzip_bytes > limit_bytes {
+        bail!("{part}: {is} KB gzipped, over the limit of {may} KB");
+    }
+    Ok(format!("{part}: {is} of {may} KB gzipped"))
 }
 
 #[derive(Default)]
@@ -105,6 +112,14 @@ mod tests {
         assert_eq!(kilobytes(0), "0.0");
         assert_eq!(kilobytes(350_000), "350.0");
         assert_eq!(kilobytes(350_001), "350.1");
+    }
+
+    #[test]
+    fn a_part_keeps_its_limit_or_is_named() {
+        let told = within("late part", 350_000, 350_000).expect("at the limit");
+        assert_eq!(told, "late part: 350.0 of 350.0 KB gzipped");
+        let error = within("late part", 350_001, 350_000).expect_err("above the limit");
+        assert_eq!(error.to_string(), "late part: 350.1 KB gzipped, over the limit of 350.0 KB");
     }
 
     #[test]

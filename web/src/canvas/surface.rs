@@ -75,7 +75,8 @@ pub(crate) fn watch_size(element: &Element, surface: RwSignal<Surface>) {
 /// A window that moves to another screen changes its ratio without changing any size. The media
 /// query matches the present ratio, so it has to be asked anew after each change.
 fn watch_ratio(measure: Rc<impl Fn() + 'static>) {
-    let query = format!("(resolution: {}dppx)", window().device_pixel_ratio());
+    let query =
+        ["(resolution: ", &quantity::plain(window().device_pixel_ratio(), 0), "dppx)"].concat();
     let Ok(Some(list)) = window().match_media(&query) else { return };
     let on_change = Closure::once_into_js(move || {
         measure();

@@ -105,7 +105,9 @@ fn add(state: State, shown: RwSignal<Shown>) {
 fn remove(state: State, shown: RwSignal<Shown>, key: u32) {
     state.last_control.set(ID);
     let mut scenario = state.scenario.get_untracked();
-    settings::remove_class(&mut scenario, &shown.with_untracked(|shown| shown.name(key)));
+    let name = shown.with_untracked(|shown| shown.name(key));
+    settings::remove_class(&mut scenario, &name);
+    state.kept.rename(&kept_name(&name, ""), None);
     state.change(scenario);
     // The button that had the focus is gone.
     request_animation_frame(|| focus_on("control-classes"));
@@ -116,6 +118,11 @@ fn focus_on(id: &str) {
     let Some(element) = document().get_element_by_id(id) else { return };
     let button = element.query_selector(":scope > button").ok().flatten();
     browser::focus(&button.unwrap_or(element));
+}
+
+/// What the text of a field is kept under; `part` is empty for the beginning of all of them.
+fn kept_name(class: &str, part: &str) -> String {
+    ["class.", class, ".", part].concat()
 }
 
 fn field_id(key: u32, part: &str) -> String {
@@ -170,6 +177,7 @@ fn name_field(state: State, shown: RwSignal<Shown>, key: u32) -> El {
             && settings::rename_class(&mut scenario, &before, &text).is_ok()
         {
             let new = text.trim().to_ascii_lowercase();
+            state.kept.rename(&kept_name(&before, ""), Some(&kept_name(&new, "")));
             shown.update(|shown| {
                 if let Some(row) = shown.rows.iter_mut().find(|row| row.0 == key) {
                     row.1 = new;
@@ -182,7 +190,8 @@ fn name_field(state: State, shown: RwSignal<Shown>, key: u32) -> El {
         }
     };
     let read: Read = Box::new(move |_| name());
-    let entry = Entry::new(state, ID, read, take);
+    let kept = Box::new(move || kept_name(&name(), "name"));
+    let entry = Entry::new(state, ID, kept, read, take);
     let label = (strings::CLASS_NAME, strings::CLASS_NAME_HELP);
     typed(entry, &field_id(key, "name"), label, None, Box::new(renamed))
 }
@@ -195,7 +204,9 @@ fn part_field(state: State, shown: RwSignal<Shown>, key: u32, part: ClassPart) -
         let name = shown.with_untracked(|shown| shown.name(key));
         settings::put_class_part(scenario, &name, part, text)
     });
-    let entry = Entry::new(state, ID, read, take);
+    let kept =
+        Box::new(move || kept_name(&shown.with_untracked(|shown| shown.name(key)), part.key));
+    let entry = Entry::new(state, ID, kept, read, take);
     let inherited = memo(move |_| state.current.with(|scenario| part.inherited(scenario)));
     let field = typed(
         entry,

@@ -13,6 +13,8 @@ use crate::{
 
 /// Tells the text in force.
 pub(crate) type Read = Box<dyn Fn(&Scenario) -> String + Send + Sync>;
+/// What the field's text is [kept](crate::kept) under.
+pub(crate) type Name = Box<dyn Fn() -> String + Send + Sync>;
 /// Takes in what a person typed.
 pub(crate) type Take =
     Arc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Send + Sync>;
@@ -23,6 +25,7 @@ pub(crate) struct Entry {
     state: State,
     /// Id of the control that it belongs to.
     control: &'static str,
+    name: StoredValue<Name>,
     take: StoredValue<Take>,
     in_force: Memo<String>,
     draft: RwSignal<Option<String>>,
@@ -34,11 +37,18 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// For one field.
-    pub(crate) fn new(state: State, control: &'static str, read: Read, take: Take) -> Self {
+    pub(crate) fn new(
+        state: State,
+        control: &'static str,
+        name: Name,
+        read: Read,
+        take: Take,
+    ) -> Self {
         let in_force = memo(move |_| state.current.with(|scenario| read(scenario)));
         let entry = Self {
             state,
             control,
+            name: StoredValue::new(name),
             take: StoredValue::new(take),
             in_force,
             draft: RwSignal::new(None),
@@ -53,7 +63,36 @@ impl Entry {
                 }
             },
         );
+        entry.follow_kept();
+        on_change(move || state.kept.track(), move || entry.follow_kept());
         entry
+    }
+
+    /// Shows what is kept for it: after a reload, or in another entry of the browser's history.
+    fn follow_kept(self) {
+        let kept = self.state.kept.get(&self.name.with_value(|name| name()));
+        let draft = self.draft.get_untracked();
+        match kept {
+            // What is being typed now is newer.
+            Some(text)
+                if draft.is_none() || (self.has_message() && draft != Some(text.clone())) =>
+            {
+                let before = self.state.scenario.get_untracked();
+                let mut scenario = before.clone();
+                let said = self.taken(&mut scenario, &text).unwrap_or_else(|notice| vec![notice]);
+                // Beside other settings the text may have become one that would be taken.
+                if !said.is_empty() && scenario == before {
+                    self.draft.set(Some(text));
+                    self.say(&said);
+                }
+            }
+            None if self.has_message() => self.forget(),
+            _ => {}
+        }
+    }
+
+    fn keep(self, text: Option<&str>) {
+        self.state.kept.keep(&self.name.with_value(|name| name()), text);
     }
 
     /// The field's text: as typed, or the value in force.
@@ -73,6 +112,11 @@ impl Entry {
 
     /// A person is done typing.
     pub(crate) fn commit(self) {
+        self.commit_by("");
+    }
+
+    /// The same, as one of the moves of a control.
+    pub(crate) fn commit_by(self, mover: &'static str) {
         let Some(text) = self.draft.get_untracked() else { return };
         self.state.last_control.set(self.control);
         let mut scenario = self.state.scenario.get_untracked();
@@ -82,7 +126,7 @@ impl Entry {
             Err(notice) => self.say(&[notice]),
         }
         if scenario != self.state.scenario.get_untracked() {
-            self.state.scenario.set(scenario);
+            self.state.put_in_force(mover, scenario);
         }
     }
 
@@ -102,6 +146,7 @@ impl Entry {
         if self.has_message() {
             self.message.set(String::new());
             self.is_refused.set(false);
+            self.keep(None);
         }
     }
 
@@ -111,6 +156,7 @@ impl Entry {
         let is_refused = notices.iter().any(|notice| notice.kind == NoticeKind::Invalid);
         self.message.set(text);
         self.is_refused.set(is_refused);
+        self.keep(self.draft.get_untracked().as_deref());
     }
 
     fn has_message(self) -> bool {

@@ -22,8 +22,8 @@ pub(crate) struct Fold {
     pub(crate) is_changed: fn(&Scenario) -> bool,
     /// Whether it begins open.
     pub(crate) begins_open: bool,
-    /// Puts the controls into it.
-    pub(crate) furnish: fn(El) -> El,
+    /// Puts the controls into it, at once or when it has been opened.
+    pub(crate) furnish: fn(El, Memo<bool>) -> El,
 }
 
 impl Fold {
@@ -32,6 +32,7 @@ impl Fold {
         let Self { id, name, summary, is_changed, begins_open, furnish } = self;
         let state = expect_context::<State>();
         let is_open = RwSignal::new(begins_open);
+        let opened = memo(move |was: Option<&bool>| was == Some(&true) || is_open.get());
         let summary = memo(move |_| state.current.with(summary));
         let body_id = format!("fold-{id}");
         let button = el("button")
@@ -50,6 +51,6 @@ impl Fold {
             .class("fold-body")
             .attr("id", &body_id)
             .flag_of("hidden", move || !is_open.get());
-        el("div").class("fold").child([button, furnish(body)])
+        el("div").class("fold").child([button, furnish(body, opened)])
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     dom::{El, el},
     settings::Dial,
     state::State,
+    strings,
 };
 
 /// Id of the input of a dial.
@@ -33,12 +34,14 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         _ => "field",
     };
     // Where nobody gave a number the catalogue's is in force.
-    let in_force = move || {
-        state.resolution.with(|resolution| {
-            let (resolved, _) = resolution.outcome.as_ref().as_ref().ok()?;
-            let entry = resolved.ledger.0.iter().find(|entry| entry.key == dial.key)?;
-            Some(quantity::editable(entry.value))
-        })
+    let figure = move || {
+        state.resolution.with(|resolution| resolution.figure(dial.key)).map(quantity::editable)
+    };
+    let in_force =
+        move || figure().or_else(|| dial.is_optional().then(|| strings::UNKNOWN.to_owned()));
+    let why_none = move || {
+        let is_missing = dial.is_optional() && figure().is_none();
+        is_missing.then(|| state.resolution.with(|r| strings::no_figure(r.error().as_deref())))
     };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Enter" => {
@@ -64,6 +67,7 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         .attr("autocomplete", "off")
         .attr("spellcheck", "false")
         .attr_maybe("placeholder", in_force)
+        .attr_maybe("title", why_none)
         .attr("id", &field_id(dial))
         .attr("aria-label", &label)
         .attr("aria-describedby", described_by)

@@ -192,8 +192,8 @@ fn panel(picker: &Picker) -> El {
         .region(move || panel.options());
     el("div")
         .class("picker-panel")
-        .style("left", &format!("{left}px"))
-        .style("top", &format!("{top}px"))
+        .style("left", &browser::px(left))
+        .style("top", &browser::px(top))
         .on(ev::focusout, on_leave)
         .child([search, list])
         .when(

@@ -20,6 +20,7 @@ use crate::{
 
 /// Steps of the native input.
 const STEPS: f64 = 1_000.0;
+const STEPS_TEXT: &str = "1000";
 
 /// A dial as its control moves it.
 #[derive(Clone, Copy)]
@@ -37,6 +38,7 @@ impl Moved {
         let entry = Entry::new(
             state,
             dial.id,
+            Box::new(|| dial.id.to_owned()),
             Box::new(|scenario| dial.text(scenario).unwrap_or_default()),
             Arc::new(|scenario, text| dial.type_in(scenario, text)),
         );
@@ -53,11 +55,11 @@ impl Moved {
             return;
         }
         if scenario.limit_to_context().is_empty() {
-            self.state.scenario.set(scenario);
+            self.state.put_in_force(self.dial.id, scenario);
         } else {
             // More than the model takes is told beside the field, as if it had been typed.
             self.entry.type_in(quantity::editable(value));
-            self.entry.commit();
+            self.entry.commit_by(self.dial.id);
         }
     }
 
@@ -66,7 +68,7 @@ impl Moved {
         self.entry.forget();
         let mut scenario = self.state.scenario.get_untracked();
         self.dial.reset(&mut scenario);
-        self.state.change(scenario);
+        self.state.change_by(self.dial.id, scenario);
     }
 }
 
@@ -149,7 +151,7 @@ fn track(dial: &'static Dial, moved: Moved, slider: Slider) -> El {
     let input = el("input")
         .attr("type", "range")
         .attr("min", "0")
-        .attr("max", &STEPS.to_string())
+        .attr("max", STEPS_TEXT)
         .attr("step", "any")
         .attr("aria-label", dial.label())
         .attr_of("aria-valuetext", spoken)
@@ -167,7 +169,7 @@ fn track(dial: &'static Dial, moved: Moved, slider: Slider) -> El {
 
 /// A position between 0 and 1 as styles take it.
 fn share(position: f64) -> String {
-    format!("{position:.4}")
+    quantity::plain((position * 1e4).round(), -4)
 }
 
 /// The value that a key brings, if it is one that steps.

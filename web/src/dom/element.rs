@@ -9,7 +9,7 @@ use leptos::{
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{CssStyleDeclaration, Element, Event, HtmlElement, Node, SvgElement};
 
-use super::{Nodes, follow};
+use super::{Hear, Nodes, Tell, follow};
 
 const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
 
@@ -33,7 +33,11 @@ fn created(made: Result<Element, JsValue>) -> Element {
 }
 
 /// Something that is read anew whenever what it is made from has changed.
-type Told<T> = Box<dyn Fn() -> T>;
+type Told<T> = Box<dyn Tell<T>>;
+
+fn told<T>(tell: impl Fn() -> T + 'static) -> Told<T> {
+    Box::new(tell)
+}
 
 impl El {
     /// The element itself, as the type that its tag has.
@@ -54,7 +58,7 @@ impl El {
     where
         S: Into<Cow<'static, str>>,
     {
-        self.attribute(name, Box::new(move || Some(tell().into())))
+        self.attribute(name, told(move || Some(tell().into())))
     }
 
     /// An attribute that comes and goes.
@@ -66,20 +70,20 @@ impl El {
     where
         S: Into<Cow<'static, str>>,
     {
-        self.attribute(name, Box::new(move || tell().map(Into::into)))
+        self.attribute(name, told(move || tell().map(Into::into)))
     }
 
     /// `true` or `false` in words, as `aria-expanded` and its kind want it.
     pub(crate) fn truth_of(self, name: &'static str, tell: impl Fn() -> bool + 'static) -> Self {
         self.attribute(
             name,
-            Box::new(move || Some(Cow::Borrowed(if tell() { "true" } else { "false" }))),
+            told(move || Some(Cow::Borrowed(if tell() { "true" } else { "false" }))),
         )
     }
 
     /// An attribute that is there or not, like `hidden`.
     pub(crate) fn flag_of(self, name: &'static str, tell: impl Fn() -> bool + 'static) -> Self {
-        self.attribute(name, Box::new(move || tell().then_some(Cow::Borrowed(""))))
+        self.attribute(name, told(move || tell().then_some(Cow::Borrowed(""))))
     }
 
     #[inline(never)]
@@ -87,7 +91,7 @@ impl El {
         let element = self.0.clone();
         let mut last = None;
         follow(Box::new(move || {
-            let now = tell();
+            let now = tell.tell();
             if last.as_ref() != Some(&now) {
                 set_attribute(&element, name, now.as_deref());
                 last = Some(now);
@@ -105,7 +109,7 @@ impl El {
 
     /// A class that comes and goes.
     pub(crate) fn class_of(self, name: &'static str, tell: impl Fn() -> bool + 'static) -> Self {
-        self.class_told(name, Box::new(tell))
+        self.class_told(name, told(tell))
     }
 
     #[inline(never)]
@@ -113,7 +117,7 @@ impl El {
         let classes = self.0.class_list();
         let mut last = false;
         follow(Box::new(move || {
-            let now = tell();
+            let now = tell.tell();
             if now != last {
                 // Only an empty name, or one with a space, is refused.
                 let _ = if now { classes.add_1(name) } else { classes.remove_1(name) };
@@ -131,7 +135,7 @@ impl El {
 
     /// A style or custom property that follows.
     pub(crate) fn style_of(self, name: &'static str, tell: impl Fn() -> String + 'static) -> Self {
-        self.style_told(name, Box::new(tell))
+        self.style_told(name, told(tell))
     }
 
     #[inline(never)]
@@ -139,7 +143,7 @@ impl El {
         let element = self.0.clone();
         let mut last = String::new();
         follow(Box::new(move || {
-            let now = tell();
+            let now = tell.tell();
             if now != last {
                 set_style(&element, name, &now);
                 last = now;
@@ -154,7 +158,7 @@ impl El {
     where
         V: Into<JsValue>,
     {
-        self.property(name, Box::new(move || tell().into()))
+        self.property(name, told(move || tell().into()))
     }
 
     #[inline(never)]
@@ -162,7 +166,7 @@ impl El {
         let element = self.0.clone();
         follow(Box::new(move || {
             // Elements are not sealed.
-            let _ = js_sys::Reflect::set(&element, &JsValue::from_str(name), &tell());
+            let _ = js_sys::Reflect::set(&element, &JsValue::from_str(name), &tell.tell());
         }));
         self
     }
@@ -181,11 +185,11 @@ impl El {
     }
 
     #[inline(never)]
-    fn listen(self, name: &str, mut hear: Box<dyn FnMut(Event)>) -> Self {
+    fn listen(self, name: &str, mut hear: Box<dyn Hear>) -> Self {
         let region = StoredValue::new(());
         let heard = Closure::<dyn FnMut(Event)>::new(move |event| {
             if !region.is_disposed() {
-                hear(event);
+                hear.hear(event);
             }
         });
         // The browser frees it together with the element.
@@ -207,7 +211,7 @@ impl El {
     where
         S: Into<Cow<'static, str>>,
     {
-        self.text_told(Box::new(move || tell().into()))
+        self.text_told(told(move || tell().into()))
     }
 
     #[inline(never)]
@@ -216,7 +220,7 @@ impl El {
         let this = self.append(&text);
         let mut last = Cow::Borrowed("");
         follow(Box::new(move || {
-            let now = tell();
+            let now = tell.tell();
             if now != last {
                 text.set_data(&now);
                 last = now;
@@ -237,7 +241,7 @@ impl El {
     where
         N: Into<Nodes>,
     {
-        super::region::follow_region(&self.0, Box::new(move || tell().into()));
+        super::region::follow_region(&self.0, told(move || tell().into()));
         self
     }
 

@@ -25,6 +25,30 @@ pub(crate) use mount::in_body;
 pub(crate) use region::Nodes;
 
 use leptos::prelude::{RenderEffect, StoredValue};
+use web_sys::Event;
+
+/// A closure that tells something. A box of `dyn Fn` would bring, for each of some hundred closures,
+/// two more ways to call it that nobody takes.
+trait Tell<T> {
+    fn tell(&self) -> T;
+}
+
+impl<T, F: Fn() -> T> Tell<T> for F {
+    fn tell(&self) -> T {
+        self()
+    }
+}
+
+/// A closure that hears events, likewise.
+trait Hear {
+    fn hear(&mut self, event: Event);
+}
+
+impl<F: FnMut(Event)> Hear for F {
+    fn hear(&mut self, event: Event) {
+        self(event);
+    }
+}
 
 /// Runs `run` now, and again whenever a signal that it read has changed, until the region that is
 /// being built goes.

@@ -3,7 +3,7 @@
 use leptos::prelude::document;
 use web_sys::{Element, Node};
 
-use super::{El, follow};
+use super::{El, Tell, follow};
 
 /// Some siblings.
 #[derive(Debug, Default)]
@@ -64,13 +64,13 @@ impl From<String> for Nodes {
 /// Keeps what `tell` builds at this place of `parent`. The effects and listeners of what was there
 /// end before `tell` runs, being owned by the effect that runs it.
 #[inline(never)]
-pub(super) fn follow_region(parent: &Element, tell: Box<dyn Fn() -> Nodes>) {
+pub(super) fn follow_region(parent: &Element, tell: Box<dyn Tell<Nodes>>) {
     // An empty text marks the place: it is read out by nobody and styled by nothing.
     let place: Node = document().create_text_node("").into();
     let _ = parent.append_child(&place);
     let mut there: Vec<Node> = Vec::new();
     follow(Box::new(move || {
-        let Nodes(now) = tell();
+        let Nodes(now) = tell.tell();
         // The parent is the element itself, or what it was moved into with its region.
         let Some(parent) = place.parent_node() else { return };
         for node in there.drain(..) {

@@ -133,7 +133,7 @@ pub(crate) fn add_class(scenario: &mut Scenario) -> Option<String> {
     } else {
         1.0
     };
-    scenario.set(&key_of(&name), &format!("share:{share}%")).ok()?;
+    scenario.set(&key_of(&name), &["share:", &quantity::plain(share, 0), "%"].concat()).ok()?;
     Some(name)
 }
 

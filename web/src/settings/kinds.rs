@@ -3,7 +3,9 @@
 use scenario::{Notice, Profile, Scenario, SchedRules};
 use sim_core::{ArrivalProcess, LengthSpec};
 
-use super::piece::number;
+use quantity::plain;
+
+use super::piece::{call, number};
 use crate::strings;
 
 /// A setting of several kinds.
@@ -84,7 +86,7 @@ pub(crate) static ARRIVALS: Kinds = Kinds {
         kind("onoff", strings::PATTERN_ON_OFF, |_| "onoff(20s,60s,0.1)".to_owned()),
         // As many as would come to the rate if their answers took no time.
         kind("closed", strings::PATTERN_CLOSED, |s| {
-            format!("closed({},10s)", number(s, "rate").round() * 10.0)
+            ["closed(", &plain(number(s, "rate").round() * 10.0, 0), ",10s)"].concat()
         }),
     ],
     current: |scenario| match (scenario.bursts, scenario.arrivals) {
@@ -138,14 +140,15 @@ const fn length_kind(length: &LengthSpec) -> &'static str {
 /// Half of a length to one and a half times it.
 fn uniform(scenario: &Scenario, key: &str) -> String {
     let tokens = number(scenario, key);
-    format!("uniform({},{})", (tokens / 2.0).ceil(), (tokens * 1.5).floor())
+    call("uniform", [(tokens / 2.0).ceil(), (tokens * 1.5).floor()])
 }
 
 /// As what chats measure: a long tail above the median.
 fn quantiles(scenario: &Scenario, key: &str) -> String {
     let tokens = number(scenario, key);
-    let at = |factor: f64| (tokens * factor).ceil();
-    format!("quantiles(0:{},50:{tokens},90:{},99:{},100:{})", at(0.05), at(3.0), at(8.0), at(12.0))
+    let at = |factor: f64| plain((tokens * factor).ceil(), 0);
+    let parts = ["0:", &at(0.05), ",50:", &at(1.0), ",90:", &at(3.0), ",99:", &at(8.0)].concat();
+    ["quantiles(", &parts, ",100:", &at(12.0), ")"].concat()
 }
 
 /// The kinds of prompts, or of answers.
@@ -156,10 +159,10 @@ macro_rules! length_kinds {
             key: $key,
             label: $label,
             all: &[
-                kind("fixed", strings::FIXED, |s| number(s, $key).to_string()),
+                kind("fixed", strings::FIXED, |s| plain(number(s, $key), 0)),
                 kind("uniform", strings::UNIFORM, |s| uniform(s, $key)),
                 kind("lognormal", strings::LOGNORMAL, |s| {
-                    format!("lognormal({},0.5)", number(s, $key))
+                    call("lognormal", [number(s, $key), 0.5])
                 }),
                 kind("quantiles", strings::QUANTILES, |s| quantiles(s, $key)),
             ],

@@ -56,6 +56,16 @@ const fn tokens(
     Piece { help, unit: "tokens", quantity: Unit::Tokens, first: None, ..piece(0.0, read, write) }
 }
 
+/// A number as links write it.
+fn text(value: f64) -> String {
+    quantity::plain(value, 0)
+}
+
+/// A kind with its numbers: “gamma(0.5)”.
+pub(super) fn call<const N: usize>(name: &str, numbers: [f64; N]) -> String {
+    [name, "(", &numbers.map(text).join(","), ")"].concat()
+}
+
 // ---- arrivals -----------------------------------------------------------------------------------
 
 /// Shape of gamma gaps: 1 is Poisson, below is burstier.
@@ -73,7 +83,7 @@ pub(crate) static BURSTINESS: Dial = Dial {
                 (ArrivalProcess::Gamma { shape }, None) => Some(shape),
                 _ => None,
             },
-            |_, shape| format!("gamma({shape})"),
+            |_, shape| call("gamma", [shape]),
         )
     }),
 };
@@ -144,12 +154,13 @@ fn bursts(scenario: &Scenario, change: impl Fn(&mut OnOff)) -> String {
     let OnOff { on_s, off_s, lull_share } = bursts;
     let process = match scenario.arrivals {
         ArrivalProcess::Poisson => String::new(),
-        ArrivalProcess::Gamma { shape } => format!(",gamma({shape})"),
+        ArrivalProcess::Gamma { shape } => [",", &call("gamma", [shape])].concat(),
         ArrivalProcess::Even => ",even".to_owned(),
     };
     // A bare number above one would be read as per cent.
     let (share, unit) =
         if lull_share > 1.0 { (percent(lull_share), "%") } else { (lull_share, "") };
+    let [on_s, off_s, share] = [on_s, off_s, share].map(text);
     format!("onoff({on_s}s,{off_s}s,{share}{unit}{process})")
 }
 
@@ -206,6 +217,7 @@ fn users_of(scenario: &Scenario) -> ClosedLoop {
 }
 
 fn closed_text(users: f64, think_s: f64, on_schedule: bool) -> String {
+    let [users, think_s] = [users, think_s].map(text);
     format!("closed({users},{think_s}s{})", if on_schedule { ",scheduled" } else { "" })
 }
 
@@ -379,19 +391,22 @@ pub(crate) static HOURS: Dial = Dial {
 };
 
 fn step(at_s: f64, factor: f64) -> String {
+    let [at_s, factor] = [at_s, factor].map(text);
     format!("step({at_s}s,{factor})")
 }
 
 fn ramp(from_s: f64, to_s: f64, factor: f64) -> String {
+    let [from_s, to_s, factor] = [from_s, to_s, factor].map(text);
     format!("ramp({from_s}s,{to_s}s,{factor})")
 }
 
 fn spike(at_s: f64, length_s: f64, factor: f64) -> String {
+    let [at_s, length_s, factor] = [at_s, length_s, factor].map(text);
     format!("spike({at_s}s,{length_s}s,{factor})")
 }
 
 fn day(trough: f64, hour: f64) -> String {
-    format!("daily({trough},{hour})")
+    call("daily", [trough, hour])
 }
 
 fn hour(scenario: &Scenario) -> f64 {
@@ -523,12 +538,12 @@ fn write_sigma(scenario: &Scenario, key: &str, length: LengthSpec, sigma: f64) -
         Some((median, _, shortest, longest)) => {
             let written = scenario.get(key).unwrap_or_default();
             if written.matches(',').count() > 1 {
-                format!("lognormal({median},{sigma},{shortest},{longest})")
+                call("lognormal", [median, sigma, shortest as f64, longest as f64])
             } else {
-                format!("lognormal({median},{sigma})")
+                call("lognormal", [median, sigma])
             }
         }
-        None => format!("lognormal({},{sigma})", scenario.number(key).unwrap_or(1.0)),
+        None => call("lognormal", [scenario.number(key).unwrap_or(1.0), sigma]),
     }
 }
 
@@ -536,7 +551,7 @@ fn write_sigma(scenario: &Scenario, key: &str, length: LengthSpec, sigma: f64) -
 fn write_bounds(length: LengthSpec, shortest: Option<f64>, longest: Option<f64>) -> String {
     let (median, sigma, least, most) = lognormal(length).unwrap_or((1.0, 0.5, 1, 1));
     let (least, most) = bounds((least, most), shortest, longest);
-    format!("lognormal({median},{sigma},{least},{most})")
+    call("lognormal", [median, sigma, least, most])
 }
 
 fn uniform(length: LengthSpec) -> Option<(u64, u64)> {
@@ -548,7 +563,7 @@ fn uniform(length: LengthSpec) -> Option<(u64, u64)> {
 
 fn write_uniform(length: LengthSpec, shortest: Option<f64>, longest: Option<f64>) -> String {
     let (least, most) = bounds(uniform(length).unwrap_or((1, 1)), shortest, longest);
-    format!("uniform({least},{most})")
+    call("uniform", [least, most])
 }
 
 /// Two bounds of which one is set: the other never lies on the wrong side of it.
@@ -580,7 +595,7 @@ pub(crate) static DELAY: Dial = Dial {
                 SchedRules::Dynamic { max_delay_s } => Some((max_delay_s * 1e9).round() / 1e6),
                 _ => None,
             },
-            |_, delay_ms| format!("dynamic({delay_ms}ms)"),
+            |_, delay_ms| ["dynamic(", &text(delay_ms), "ms)"].concat(),
         )
     }),
 };

@@ -31,8 +31,6 @@ pub(crate) const SHOW: &str = "Show";
 pub(crate) const HIDE: &str = "Hide";
 pub(crate) const DISMISS: &str = "Dismiss";
 pub(crate) const CATALOGUE: &str = "the catalogue’s figure";
-pub(crate) const REVIVED: &str =
-    "The calculation stopped. A fresh worker started by itself after 0.4\u{202f}s.";
 
 pub(crate) const SEARCH_MODELS: &str = "Search models";
 pub(crate) const SEARCH_GPUS: &str = "Search GPUs";
@@ -53,16 +51,21 @@ pub(crate) const STOPPED: &str = "Stopped";
 pub(crate) const UNKNOWN: &str = "–";
 pub(crate) const RUNNING_LINE: &str = "closed form; Esc stops the run";
 pub(crate) const CANCELLED_LINE: &str = "closed form only";
+pub(crate) const ONE_RUN_LINE: &str = "from one run only";
+/// In the place of a verdict, of which one short run says nothing.
+pub(crate) const ESTIMATING: &str = "Estimating…";
 pub(crate) const STOPPED_LINE: &str = "last answer, before the change";
 pub(crate) const SIMULATE: &str = "Simulate";
 pub(crate) const START_AGAIN: &str = "Start again";
 pub(crate) const FEWER_RUNS: &str = "Use fewer runs";
 pub(crate) const COPY_DETAILS: &str = "Copy details";
-pub(crate) const RESTARTING: &str = "A fresh worker starts by itself after 0.4\u{202f}s.";
+pub(crate) const RESTARTING: &str = "A fresh worker starts by itself in a moment.";
 pub(crate) const STOPPED_TWICE: &str = "Stopped twice in a minute, so it waits for you.";
 pub(crate) const NOT_LOADED: &str = "what simulates these rules could not be loaded";
 pub(crate) const NOT_LOADED_NOTE: &str = "Any change of a setting tries again, too.";
 pub(crate) const VIEW_NOT_LOADED: &str = "This view could not be loaded.";
+pub(crate) const SETTINGS_NOT_LOADED: &str = "These settings could not be loaded.";
+pub(crate) const NUMBERS_NOT_LOADED: &str = "These numbers could not be loaded.";
 pub(crate) const LOADING: &str = "Loading…";
 pub(crate) const TRY_AGAIN: &str = "Try again";
 pub(crate) const APPLY: &str = "Apply";
@@ -301,6 +304,21 @@ pub(crate) fn stopped_because(message: &str) -> String {
         short.push('…');
     }
     format!("The calculation stopped: {short}. Your settings are kept.")
+}
+
+/// “The calculation stood still for 10.8 s. A fresh worker started by itself.”, from the last that was
+/// heard of the old worker to the first that was heard of the new one.
+pub(crate) fn revived(silent_ms: f64) -> String {
+    let silent_s = duration(silent_ms / 1e3);
+    format!("The calculation stood still for {silent_s}. A fresh worker started by itself.")
+}
+
+/// Why a field has no number in force.
+pub(crate) fn no_figure(error: Option<&str>) -> String {
+    match error {
+        Some(error) => ["No figure: ", error].concat(),
+        None => "This step time has no such figure.".to_owned(),
+    }
 }
 
 /// “22.6 per GPU”.

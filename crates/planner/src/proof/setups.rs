@@ -1,5 +1,6 @@
 //! Random set-ups under every policy, and what each must satisfy.
 
+use quantity::plain;
 use sim_core::{
     ArrivalProcess, Distribution, EngineSpec, Keep, LengthSpec, Outcome, Precision, RequestRecord,
     RequestSource, Rules, Run, Setup, Slo, StepTimeSpec, Workload,
@@ -201,7 +202,9 @@ impl Readings {
     /// Two numbers that must be the same but for rounding.
     fn same(&mut self, kind: TruthKind, figures: [f64; 5], (ours, theirs): (f64, f64)) {
         let holds = difference(ours, theirs) <= ROUNDING;
-        self.add(kind, figures, holds, &|| format!("{ours} against {theirs}"));
+        self.add(kind, figures, holds, &|| {
+            [&plain(ours, 0), " against ", &plain(theirs, 0)].concat()
+        });
     }
 }
 
@@ -271,7 +274,9 @@ fn limits(readings: &mut Readings, setup: &Setup, run: &Run) {
     }
     let mut share = |kind, share: f64| {
         let figures = [share, 0.0, 0.0, 0.0, 0.0];
-        readings.add(kind, figures, share <= 1.0 + ROUNDING, &|| format!("a share of {share}"));
+        readings.add(kind, figures, share <= 1.0 + ROUNDING, &|| {
+            ["a share of ", &plain(share, 0)].concat()
+        });
     };
     // Where everybody is turned away at once, no time passes.
     if run.completed > 0 {
@@ -347,7 +352,7 @@ fn causality(readings: &mut Readings, records: &[RequestRecord]) {
 fn in_order(readings: &mut Readings, looked_at: u64, soonest_s: f64, holds: bool) {
     let figures = [looked_at as f64, soonest_s, 0.0, 0.0, 0.0];
     readings.add(TruthKind::Causality, figures, holds && soonest_s > 0.0, &|| {
-        format!("an answer {soonest_s} s after its request, or out of order")
+        ["an answer ", &plain(soonest_s, 0), " s after its request, or out of order"].concat()
     });
 }
 
@@ -423,7 +428,7 @@ fn slots_at_work(readings: &mut Readings, setup: &SlotsSetup, run: &SlotsRun) {
     let most = most_at_once(&served);
     let figures = [most as f64, slots, 0.0, 0.0, 0.0];
     readings.add(TruthKind::Slots, figures, most <= setup.slots, &|| {
-        format!("{most} at once in {slots} slots")
+        format!("{most} at once in {} slots", setup.slots)
     });
     // Nobody knows when a dropped request left the line.
     if run.counts.dropped > 0 {

@@ -200,15 +200,14 @@ impl Field {
 
 /// A number rounded to three significant digits, and the exponent of its first digit.
 fn three_digits(value: f64) -> (f64, i32) {
-    // Through decimal text, which rounds exactly and alike on every target.
-    let text = format!("{value:.2e}");
-    let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
-    (quantity::nearest_double(&text).unwrap_or(value), exponent.unwrap_or(0))
+    // By its decimal digits, which are alike on every target.
+    let rounded = quantity::rounded_to(value, 3);
+    (rounded, quantity::magnitude(rounded))
 }
 
 /// The float nearest to `digits · 10^power`.
 fn decimal(digits: f64, power: i32) -> f64 {
-    quantity::nearest_double(&format!("{digits}e{power}")).unwrap_or(digits)
+    quantity::nearest_double(&quantity::plain(digits, power)).unwrap_or(digits)
 }
 
 #[cfg(test)]

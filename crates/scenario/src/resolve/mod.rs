@@ -61,4 +61,11 @@ impl Scenario {
         resolved.untyped = untyped::of(self, &resolved);
         Ok(resolved)
     }
+
+    /// The figures of the engine as far as they can be looked up and computed, with their sources:
+    /// what a scenario without a set-up has in place of [`Resolved::ledger`].
+    #[must_use]
+    pub fn figures(&self) -> Ledger {
+        numbers::figures(self)
+    }
 }

@@ -35,13 +35,7 @@ const OVERHEAD_S: f64 = 0.5e-3;
 pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     let traffic = Traffic::of(scenario)?;
     let mut ledger = Ledger::default();
-    let (step_time, memory, kv_capacity_tokens) = match scenario.step.kind {
-        Some(StepKind::Affine) => plain_step::affine(scenario, &mut ledger),
-        Some(StepKind::QueueModel) => {
-            plain_step::queue_model(scenario, &traffic.source(), &mut ledger)
-        }
-        Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(&mut ledger)?,
-    };
+    let (step_time, memory, kv_capacity_tokens) = engine(scenario, &traffic, &mut ledger)?;
     push_settings(scenario, &mut ledger);
     traffic.push(&mut ledger);
     let resolved = Resolved {
@@ -87,6 +81,29 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     }
     resolved.setup.check()?;
     Ok(resolved)
+}
+
+/// What is known of the engine, even where the scenario as a whole has no set-up.
+pub(crate) fn figures(scenario: &Scenario) -> Ledger {
+    let mut ledger = Ledger::default();
+    if let Ok(traffic) = Traffic::of(scenario) {
+        // What cannot be looked up or computed is not among them.
+        let _ = engine(scenario, &traffic, &mut ledger);
+    }
+    ledger
+}
+
+/// Step time, memory and tokens of the KV cache. The ledger is filled as far as one comes.
+fn engine(
+    scenario: &Scenario,
+    traffic: &Traffic<'_>,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    Ok(match scenario.step.kind {
+        Some(StepKind::Affine) => plain_step::affine(scenario, ledger),
+        Some(StepKind::QueueModel) => plain_step::queue_model(scenario, &traffic.source(), ledger),
+        Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(ledger)?,
+    })
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM
@@ -239,8 +256,9 @@ impl<'a> Roofline<'a> {
         // A float beyond the range of u64 saturates.
         let tokens = libm::floor(memory.kv_bytes / kv_bytes_per_token) as u64;
         let formula = format!(
-            "({} × {ENGINE_SHARE} − {} weights − {} reserve) ÷ {} bytes = {} tokens, rounded down",
+            "({} × {} − {} weights − {} reserve) ÷ {} bytes = {} tokens, rounded down",
             writing::gigabytes(memory.total_bytes),
+            quantity::editable(ENGINE_SHARE),
             writing::gigabytes(weight_bytes),
             writing::gigabytes(RESERVE_BYTES),
             quantity::editable(kv_bytes_per_token),

@@ -1,5 +1,7 @@
 //! The measures of one run.
 
+use quantity::plain;
+
 use crate::{engine::EngineBounds, setup::Slo};
 
 use super::{
@@ -248,6 +250,7 @@ impl Run {
         }
         let (engine, users) = (self.in_system_request_s, self.sojourn_request_s);
         if (engine - users).abs() > 1e-6 * (1.0 + users) {
+            let (engine, users) = (plain(engine, 0), plain(users, 0));
             return Err(format!("Little's law: {engine} from the engine, {users} from the users"));
         }
         if self.peak_running > self.bounds.max_num_seqs {
@@ -267,6 +270,7 @@ impl Run {
         }
         let (busy_s, duration_s) = (self.step_times.busy_s, self.duration_s());
         if busy_s > duration_s * (1.0 + 1e-9) + 1e-9 {
+            let (busy_s, duration_s) = (plain(busy_s, 0), plain(duration_s, 0));
             return Err(format!("utilisation: busy for {busy_s} s of {duration_s} s"));
         }
         self.verify_ceiling()
@@ -280,9 +284,10 @@ impl Run {
             self.bounds.least_s_per_token * tokens.saturating_sub(self.cached_tokens) as f64;
         if self.step_times.busy_s * (1.0 + 1e-9) + 1e-9 < least_s {
             return Err(format!(
-                "ceiling: {} tokens need at least {least_s} s, the engine was busy for {} s",
+                "ceiling: {} tokens need at least {} s, the engine was busy for {} s",
                 self.input_tokens + self.output_tokens,
-                self.step_times.busy_s
+                plain(least_s, 0),
+                plain(self.step_times.busy_s, 0)
             ));
         }
         Ok(())

@@ -19,7 +19,7 @@ pub enum SampleError {
         index: usize,
     },
     /// A parameter is outside its domain.
-    #[error("{field} is {value}; it must be {requirement}")]
+    #[error("{field} is {}; it must be {requirement}", quantity::plain(*value, 0))]
     OutOfDomain {
         /// Which parameter.
         field: &'static str,

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum TheoryError {
     /// A number is outside its domain.
-    #[error("{field} is {value}; it must be {requirement}")]
+    #[error("{field} is {}; it must be {requirement}", quantity::plain(*value, 0))]
     OutOfDomain {
         /// Which number, with its unit.
         field: &'static str,
@@ -16,8 +16,9 @@ pub enum TheoryError {
     },
     /// Work arrives as fast as it is served, or faster: the queue grows without end.
     #[error(
-        "the load is {load:.4}, so the queue grows without end; lower the rate or add capacity \
-         until the load is below 1"
+        "the load is {}, so the queue grows without end; lower the rate or add capacity until the \
+         load is below 1",
+        quantity::number_fixed(*load, 4)
     )]
     Unstable {
         /// Offered work over capacity; 1 or more.

@@ -33,8 +33,14 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 3] =
-    ["web::views::know::know", "sim_worker::proof_task::begin", "sim_core::engine::seldom::start"];
+const DOORS: [&str; 6] = [
+    "web::views::know::know",
+    "web::views::plan::knee_table::knee_table",
+    "web::views::plan::ledger::numbers",
+    "web::views::plan::settings_groups::furnish",
+    "sim_worker::proof_task::begin",
+    "sim_core::engine::seldom::start",
+];
 
 /// What the module exports and nobody calls: streams between Rust and JavaScript that come with
 /// Leptos, with all that hangs on them. The page has no streams.

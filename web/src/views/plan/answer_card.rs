@@ -25,7 +25,8 @@ pub(crate) fn card_memo(state: State) -> Memo<Card> {
     memo(move |_| {
         let resolution = state.resolution.get();
         let answered = state.answered.get();
-        state.activity.with(|now| card(&resolution, answered.as_deref(), now))
+        let is_quick = state.is_quick();
+        state.activity.with(|now| card(&resolution, answered.as_deref(), now, is_quick))
     })
 }
 

@@ -96,8 +96,8 @@ pub(crate) struct Gauge {
 /// What stands to the right.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Right {
-    /// The four facts; stale ones are of an older scenario.
-    Facts { facts: Box<[Fact; 4]>, are_stale: bool },
+    /// The four facts, of the present scenario; what is not known of it yet is absent.
+    Facts(Box<[Fact; 4]>),
     /// Changes that work, no more than [`MOST_CHANGES`].
     Remedies(Vec<Remedy>),
     /// What to do about a worker that died; `waits` if nothing happens by itself.
@@ -117,6 +117,24 @@ pub(crate) struct Fact {
     pub(crate) second: String,
     /// Its line, again with a shorter one.
     pub(crate) second_line: (String, String),
+}
+
+impl Fact {
+    /// The same from one run: what was measured is about right. How many requests fit is computed,
+    /// and what limits a step is a word.
+    fn about(self) -> Self {
+        let marked = |text: String| {
+            let is_figure = text.starts_with(|c: char| c.is_ascii_digit());
+            if is_figure { about(&text) } else { text }
+        };
+        let is_computed = self.label == strings::KV_CACHE;
+        Self {
+            value: marked(self.value),
+            line: (marked(self.line.0), marked(self.line.1)),
+            second: if is_computed { self.second } else { marked(self.second) },
+            ..self
+        }
+    }
 }
 
 impl Card {
@@ -157,8 +175,13 @@ pub(crate) fn change_name(change: &Remedy) -> String {
     names.join(" and ")
 }
 
-/// The card for what is known now.
-pub(crate) fn card(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
+/// The card for what is known now. A quick run is one of a drag.
+pub(crate) fn card(
+    resolution: &Resolution,
+    answered: Option<&Answered>,
+    now: &Activity,
+    is_quick: bool,
+) -> Card {
     match now {
         Activity::Stopped { message, waits } => {
             let note = if *waits { strings::STOPPED_TWICE } else { strings::RESTARTING };
@@ -174,8 +197,10 @@ pub(crate) fn card(resolution: &Resolution, answered: Option<&Answered>, now: &A
     }
     match (now, answered) {
         (Activity::Refused(message), _) => unanswered(message),
-        (_, Some(answered)) if answered.scenario == resolution.scenario => of_answer(answered, now),
-        _ => waiting(resolution, answered, now),
+        (_, Some(answered)) if answered.scenario == resolution.scenario => {
+            of_answer(answered, now, is_quick)
+        }
+        _ => waiting(resolution, now, is_quick),
     }
 }
 
@@ -185,10 +210,13 @@ pub(crate) fn told(answered: &Answered) -> Telling {
     if *complete { report::tell(answer, scenario) } else { report::tell_so_far(answer, scenario) }
 }
 
-fn of_answer(answered: &Answered, now: &Activity) -> Card {
+fn of_answer(answered: &Answered, now: &Activity, is_quick: bool) -> Card {
     let telling = told(answered);
     match &answered.answer.verdict {
-        Verdict::Sized(fleet) => sized(answered, fleet, telling, now),
+        Verdict::Sized(fleet) => {
+            let card = sized(answered, fleet, telling);
+            if answered.complete { card } else { so_far(card, now, is_quick) }
+        }
         _ => no_answer(&telling),
     }
 }
@@ -201,17 +229,15 @@ fn size_beside(hero: &str, headline: &str) -> Size {
     }
 }
 
-fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activity) -> Card {
-    let gauge = gauge(fleet.with_headroom, &answered.answer, fleet.carried_per_s);
+fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling) -> Card {
+    let carried_per_s = fleet.carried_per_s;
+    let gauge = gauge(fleet.with_headroom, &answered.answer, carried_per_s, !answered.complete);
     Card {
         size: size_beside(&telling.hero, &telling.headline),
         is_stale: false,
         headline: telling.broken_headline(),
         offers_simulation: false,
-        pill: match now {
-            Activity::Running(done, total) if !answered.complete => progress_pill(*done, *total),
-            _ => pill_of(telling.status),
-        },
+        pill: pill_of(telling.status),
         hero: telling.hero,
         qualifier: telling.line,
         qualifier_short: telling.line_short,
@@ -219,7 +245,24 @@ fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling, now: &Activit
             Some(text) => Beneath::Paragraph { text: text + " ", run_longer: true },
             None => Beneath::Gauge(gauge),
         },
-        right: Right::Facts { facts: Box::new(facts(answered, fleet)), are_stale: false },
+        right: Right::Facts(Box::new(facts(answered, fleet))),
+    }
+}
+
+/// The card of the first of several runs: one short run says about how many, and no verdict.
+fn so_far(card: Card, now: &Activity, is_quick: bool) -> Card {
+    let hero = about(&card.hero);
+    let card = Card { size: size_beside(&hero, &card.headline), hero, ..card };
+    match now {
+        Activity::Running(done, total) => Card { pill: run_pill(*done, *total, is_quick), ..card },
+        Activity::Cancelled => Card {
+            pill: no_pill(),
+            qualifier: strings::ONE_RUN_LINE.to_owned(),
+            qualifier_short: strings::ONE_RUN_LINE.to_owned(),
+            offers_simulation: true,
+            ..card
+        },
+        _ => Card { pill: run_pill(0, 0, true), ..card },
     }
 }
 
@@ -233,8 +276,8 @@ fn pill_of(status: Status) -> Pill {
     pill(tone, icon, status.label())
 }
 
-/// The closed form at once, the old facts dimmed.
-fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity) -> Card {
+/// The closed form at once; of the facts it knows none.
+fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
     let scenario = &resolution.scenario;
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
     let gpus = form.and_then(|form| form.gpus);
@@ -242,9 +285,8 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
     let hero = gpus.map_or_else(|| strings::UNKNOWN.to_owned(), |n| about(&count(n)));
     let is_running = matches!(now, Activity::Running(..));
     let pill = match now {
-        Activity::Running(done, total) => progress_pill(*done, *total),
-        // The line says it, with the way on.
-        _ => Pill { tone: "accent", icon: None, text: String::new() },
+        Activity::Running(done, total) => run_pill(*done, *total, is_quick),
+        _ => no_pill(),
     };
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge = Gauge {
@@ -253,7 +295,7 @@ fn waiting(resolution: &Resolution, answered: Option<&Answered>, now: &Activity)
         each_per_s: each,
         is_estimate: true,
     };
-    let right = Right::Facts { facts: Box::new(old_facts(scenario, answered)), are_stale: true };
+    let right = Right::Facts(Box::new(no_facts(scenario)));
     let headline = report::expected_headline(gpus.unwrap_or(0), scenario);
     Card {
         size: size_beside(&hero, &headline),
@@ -277,8 +319,8 @@ fn stopped(
     note: &'static str,
 ) -> Card {
     let mut card = match answered {
-        Some(answered) => of_answer(answered, &Activity::Idle),
-        None => waiting(resolution, None, &Activity::Cancelled),
+        Some(answered) => of_answer(answered, &Activity::Idle, false),
+        None => waiting(resolution, &Activity::Cancelled, false),
     };
     card.is_stale = true;
     card.offers_simulation = false;
@@ -324,35 +366,30 @@ fn unanswered(reason: &str) -> Card {
 }
 
 fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
-    let Answered { scenario, answer, .. } = answered;
-    [
+    let Answered { scenario, answer, complete, .. } = answered;
+    let facts = [
         load_fact(scenario, answer.planned.as_ref()),
         limit_fact(scenario, answer.planned.as_ref()),
         cache_fact(scenario, answer),
         sure_fact(answer, fleet),
-    ]
+    ];
+    if *complete { facts } else { facts.map(Fact::about) }
 }
 
-/// What is known of the last answer, or the places where it will be.
-fn old_facts(scenario: &Scenario, answered: Option<&Answered>) -> [Fact; 4] {
-    let sized = answered.and_then(|answered| match &answered.answer.verdict {
-        Verdict::Sized(fleet) => Some(facts(answered, fleet)),
-        _ => None,
-    });
-    sized.unwrap_or_else(|| {
-        let empty = |label, line: &str| Fact {
-            label,
-            value: strings::UNKNOWN.to_owned(),
-            line: whole(line),
-            ..Fact::default()
-        };
-        [
-            load_fact(scenario, None),
-            empty(strings::WHAT_LIMITS, ""),
-            empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK),
-            empty(strings::HOW_SURE, ""),
-        ]
-    })
+/// The places where the facts will be.
+fn no_facts(scenario: &Scenario) -> [Fact; 4] {
+    let empty = |label, line: &str| Fact {
+        label,
+        value: strings::UNKNOWN.to_owned(),
+        line: whole(line),
+        ..Fact::default()
+    };
+    [
+        load_fact(scenario, None),
+        empty(strings::WHAT_LIMITS, ""),
+        empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK),
+        empty(strings::HOW_SURE, ""),
+    ]
 }
 
 fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
@@ -432,18 +469,26 @@ fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
     }
 }
 
-fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64) -> Gauge {
+fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64, is_estimate: bool) -> Gauge {
     let each_per_s =
         answer.capacity_per_s.map_or(carried_per_s / gpus as f64, |capacity| capacity.value);
-    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s, is_estimate: false }
+    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s, is_estimate }
 }
 
 fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
     Pill { tone, icon: Some(icon), text: text.to_owned() }
 }
 
-fn progress_pill(done: u32, total: u32) -> Pill {
-    Pill { tone: "accent", icon: None, text: strings::percent_done(done, total) }
+/// How far a run is; of a quick one, that it is no more than that.
+fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
+    let text =
+        if is_quick { strings::ESTIMATING.to_owned() } else { strings::percent_done(done, total) };
+    Pill { tone: "accent", icon: None, text }
+}
+
+/// Where the line says it, with the way on.
+fn no_pill() -> Pill {
+    Pill { tone: "accent", icon: None, text: String::new() }
 }
 
 fn size_of(hero: &str) -> Size {

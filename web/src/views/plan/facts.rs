@@ -25,7 +25,7 @@ pub(crate) fn right(state: State, card: Memo<Card>) -> El {
     let is = move |kind: fn(&Right) -> bool| move || card.with(|card| kind(&card.right));
     el("div")
         .class("answer-right")
-        .when(is(|right| matches!(right, Right::Facts { .. })), move || facts(card))
+        .when(is(|right| matches!(right, Right::Facts(_))), move || facts(card))
         .when(is(|right| matches!(right, Right::Remedies(_))), move || remedies(state, card))
         .when(is(|right| matches!(right, Right::Restart { .. })), move || restart(state, card))
 }
@@ -38,13 +38,11 @@ fn fact(card: Memo<Card>, index: usize) -> El {
     let told = move |tell: fn(&Fact) -> &str| {
         move || {
             card.with(|card| match &card.right {
-                Right::Facts { facts, .. } => facts.get(index).map_or("", tell).to_owned(),
+                Right::Facts(facts) => facts.get(index).map_or("", tell).to_owned(),
                 _ => String::new(),
             })
         }
     };
-    let is_stale =
-        move || card.with(|card| matches!(card.right, Right::Facts { are_stale: true, .. }));
     let text = |class, tell| el("p").class(class).text_of(told(tell));
     // One text for each width: the end of a text that grows would move what follows it.
     let line = |full: fn(&Fact) -> &str, short: fn(&Fact) -> &str| {
@@ -58,10 +56,9 @@ fn fact(card: Memo<Card>, index: usize) -> El {
     el("div").class("fact").child([
         text("fact-label", |fact| fact.label),
         text("fact-value", |fact| &fact.value)
-            .class_of("fact-value-long", move || value().chars().count() > LONG_VALUE)
-            .class_of("stale", is_stale),
+            .class_of("fact-value-long", move || value().chars().count() > LONG_VALUE),
         line(|fact| &fact.line.0, |fact| &fact.line.1),
-        text("fact-second", |fact| &fact.second).class_of("stale", is_stale),
+        text("fact-second", |fact| &fact.second),
         line(|fact| &fact.second_line.0, |fact| &fact.second_line.1),
     ])
 }

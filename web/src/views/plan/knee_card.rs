@@ -20,6 +20,7 @@ use crate::{
     canvas::{Frame, Surface, chart_style, drawing_area, watch_size},
     dom::{El, el, svg},
     icons::Icon,
+    late::note,
     memo::{effect, memo},
     state::State,
     strings,
@@ -56,7 +57,10 @@ impl Chart {
 
     fn readout(self) -> Option<Readout> {
         let rate = self.rate()?;
-        self.knee.with(|knee| knee.as_ref().map(|knee| readout(&knee.data, rate)))
+        self.knee.with(|knee| {
+            let knee = knee.as_ref().filter(|knee| !knee.is_stale)?;
+            Some(readout(&knee.data, rate))
+        })
     }
 
     fn colours(self) -> Theme {
@@ -69,6 +73,10 @@ impl Chart {
 
     fn is_stale(self) -> bool {
         self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
+    }
+
+    fn is_estimate(self) -> bool {
+        self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_estimate))
     }
 }
 
@@ -126,6 +134,7 @@ fn head(state: State, chart: Chart, base: El) -> El {
     let picture = action(strings::PICTURE)
         .class("button-text wide-only-action")
         .attr("title", strings::PICTURE_TITLE)
+        .flag_of("disabled", move || chart.is_stale())
         .on(ev::click, move |_| {
             let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
             let runs = chart.knee.with_untracked(|k| k.as_ref().map_or(0, |k| k.replications));
@@ -153,11 +162,16 @@ fn plot(state: State, chart: Chart, base: El) -> El {
     let overlay = canvas(el("canvas"));
     paint_when_needed(chart, base.clone());
     follow_cursor(chart, overlay.clone());
-    let plot = el("div")
-        .class("plot")
-        .child([base, overlay])
-        .when(is_drawn, move || cursor(chart))
-        .when(move || as_table.get() && chart.is_there(), move || knee_table(state, chart.knee));
+    let plot =
+        el("div").class("plot").child([base, overlay]).when(is_drawn, move || cursor(chart)).when(
+            move || as_table.get() && chart.is_there(),
+            move || {
+                el("div").class("plot-table").region(move || {
+                    let build = || knee_table(state, chart.knee).into();
+                    state.late.view(strings::NUMBERS_NOT_LOADED, note, build)
+                })
+            },
+        );
     watch_size(plot.node(), chart.surface);
     plot
 }
@@ -238,7 +252,7 @@ fn follow_cursor(chart: Chart, canvas: El) {
 /// The native slider over the plot.
 fn cursor(chart: Chart) -> El {
     let px = move |tell: fn(&KneeGeometry) -> f64| {
-        move || chart.geometry.with(|g| g.as_ref().map_or(0.0, tell)).to_string() + "px"
+        move || browser::px(chart.geometry.with(|g| g.as_ref().map_or(0.0, tell)))
     };
     let span =
         move || chart.geometry.with(|g| g.as_ref().map_or((0.0, 1.0), |g| (g.x.low(), g.x.high())));
@@ -268,7 +282,7 @@ fn cursor(chart: Chart) -> El {
         .attr("type", "range")
         .class("plot-cursor")
         .attr("min", "0")
-        .attr("max", &STEPS.to_string())
+        .attr("max", "1000")
         .attr("aria-label", strings::CURSOR)
         .attr_of("aria-valuetext", move || {
             chart.readout().map(|read| spoken(&read)).unwrap_or_default()
@@ -313,7 +327,8 @@ fn key_rate(chart: Chart, event: &ev::KeyboardEvent) -> Option<Option<f64>> {
 fn readout_line(chart: Chart) -> El {
     let at = move || {
         let read = chart.readout();
-        read.map(|read| strings::readout_at(read.rate_per_s)).unwrap_or_default()
+        let rate = read.map(|read| read.rate_per_s).or_else(|| chart.rate());
+        rate.map(strings::readout_at).unwrap_or_default()
     };
     el("p").class("readout").child([
         el("span").class("readout-at").text_of(at),
@@ -384,13 +399,16 @@ fn readout_item(chart: Chart, series: &'static Series) -> El {
     let value = move || {
         let short = chart.layout.is_phone.get();
         let value = chart.readout().and_then(|read| (series.tell)(&read, short));
-        value.unwrap_or_else(|| strings::UNKNOWN.to_owned())
+        match value {
+            Some(value) if chart.is_estimate() => quantity::about(&value),
+            value => value.unwrap_or_else(|| strings::UNKNOWN.to_owned()),
+        }
     };
     el("span")
         .class(series.class)
         .child(swatch(series))
         .text_of(move || pick(chart, series.name, series.short_name))
-        .child(el("b").class_of("stale", move || chart.is_stale()).text_of(value))
+        .child(el("b").text_of(value))
 }
 
 fn swatch(series: &Series) -> El {
@@ -435,7 +453,7 @@ fn spoken(read: &Readout) -> String {
 
 fn summary(chart: Chart) -> Option<String> {
     chart.knee.with(|knee| {
-        let data = &knee.as_ref()?.data;
+        let data = &knee.as_ref().filter(|knee| !knee.is_stale)?.data;
         let planned = data
             .planned_rate_per_s
             .and_then(|rate| readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value)));

@@ -12,8 +12,10 @@ pub(crate) struct Knee {
     pub(crate) data: KneeData,
     /// The points as they were measured.
     pub(crate) points: Vec<LoadPoint>,
-    /// Whether they are of an older scenario.
+    /// Whether they are of an older scenario: then no number of theirs is told.
     pub(crate) is_stale: bool,
+    /// Whether they are from the first of several runs.
+    pub(crate) is_estimate: bool,
     /// Replications behind the intervals; none before the first answer.
     pub(crate) replications: u32,
     /// When the person made the change that this answers.
@@ -44,12 +46,17 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
         None => report::knee_frame(scenario, curve),
     };
     data.planned_rate_per_s = planned;
+    if fresh.is_none() {
+        data.capacity_per_s = None;
+        data.ceiling_per_s = None;
+    }
     data.ceiling_per_s = data.ceiling_per_s.or(Some(form.ceiling_per_s));
     Some(Knee {
         data,
         points,
         is_stale: fresh.is_none() && answer.is_some(),
-        replications: answer.map_or(0, |answer| answer.replications),
+        is_estimate: fresh.is_some_and(|answered| !answered.complete),
+        replications: fresh.map_or(0, |answered| answered.answer.replications),
         input_ms: fresh.map(|answered| answered.input_ms),
     })
 }

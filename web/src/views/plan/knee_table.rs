@@ -14,6 +14,9 @@ use crate::{
 
 /// The table in the place of the chart. With other numbers it has other rows; the rest, which can be
 /// scrolled and focused, stays.
+///
+/// A door: the page loads it when somebody looks at it, so that it is never inlined.
+#[inline(never)]
 pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
     let copy = move |_| {
         let text = knee.with_untracked(|knee| {
@@ -38,6 +41,9 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
             el("button")
                 .attr("type", "button")
                 .class("button button-small table-copy")
+                .flag_of("disabled", move || {
+                    knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
+                })
                 .on(ev::click, copy)
                 .text(strings::COPY_TABLE),
         )
@@ -50,6 +56,10 @@ pub(crate) fn column_names(names: &[&str]) -> El {
 }
 
 fn rows(knee: &Knee) -> Vec<El> {
+    if knee.is_stale {
+        // As many as there were, so that nothing moves.
+        return knee.points.iter().map(|_| unknown_row()).collect();
+    }
     let planned = knee.data.planned_rate_per_s;
     let shown = quantity::distinct(&rates(&knee.points));
     knee.points
@@ -63,6 +73,12 @@ fn rows(knee: &Knee) -> Vec<El> {
                 .child(cells(point).into_iter().map(cell).collect::<Vec<_>>())
         })
         .collect()
+}
+
+/// A row without numbers: those that are known are of an older scenario.
+fn unknown_row() -> El {
+    let cell = |_: &&str| el("td").text(strings::UNKNOWN);
+    el("tr").child(strings::KNEE_COLUMNS.iter().map(cell).collect::<Vec<_>>())
 }
 
 fn rates(points: &[LoadPoint]) -> Vec<f64> {

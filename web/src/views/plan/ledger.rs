@@ -9,8 +9,9 @@ use super::{
     knee_table::column_names,
 };
 use crate::{
-    dom::{El, el},
+    dom::{El, Nodes, el},
     icons::Icon,
+    late::note,
     state::State,
     strings,
 };
@@ -30,7 +31,15 @@ pub(crate) fn ledger_panel(card: Memo<Card>) -> El {
     let content = el("div")
         .attr("id", "ledger")
         .flag_of("hidden", move || !is_open.get())
-        .when(move || is_open.get() && has_numbers(state), move || [words(state), table(state)])
+        .when(
+            move || is_open.get() && has_numbers(state),
+            move || {
+                el("div").class("ledger-numbers").region(move || {
+                    let build = || numbers(state);
+                    state.late.view(strings::NUMBERS_NOT_LOADED, note, build)
+                })
+            },
+        )
         .when(move || is_open.get() && !has_numbers(state), move || empty(card));
     el("section")
         .class("card panel ledger")
@@ -39,6 +48,13 @@ pub(crate) fn ledger_panel(card: Memo<Card>) -> El {
 
 fn has_numbers(state: State) -> bool {
     state.resolution.with(|resolution| resolution.outcome.is_ok())
+}
+
+/// What the panel holds. A door: the page loads it when somebody opens the panel, so that it is never
+/// inlined.
+#[inline(never)]
+fn numbers(state: State) -> Nodes {
+    [words(state), table(state)].into()
 }
 
 /// Why there are no numbers, and what to change.

@@ -11,6 +11,7 @@ mod knee_files;
 mod knee_table;
 mod ledger;
 mod remarks;
+mod settings_groups;
 mod settings_panel;
 
 use leptos::{ev, prelude::*};

@@ -5,9 +5,11 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
+use super::settings_groups::{Folded, furnish};
 use crate::{
-    controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
-    dom::{El, el},
+    controls::{Choice, Fold, Look, control, gpu_picker, model_picker},
+    dom::{El, Nodes, el},
+    late::note,
     settings::{self, Dial, Kinds},
     state::State,
     strings,
@@ -49,7 +51,7 @@ fn in_place_of(gone: &'static Dial, new: &'static Dial) -> El {
 }
 
 /// Whether the loop is closed, or not, now.
-fn is_closed(wanted: bool) -> impl Fn() -> bool + Clone + 'static {
+pub(super) fn is_closed(wanted: bool) -> impl Fn() -> bool + Clone + 'static {
     let state = expect_context::<State>();
     move || state.current.with(|scenario| scenario.closed.is_some() == wanted)
 }
@@ -60,8 +62,20 @@ fn control_set(group: Group) -> El {
         .child(el("h2").class("control-set-title").text(group.label()))
 }
 
+/// The controls of a group that few open, from the late part once it has been opened.
+fn when_opened(body: El, opened: Memo<bool>, group: Folded) -> El {
+    let state = expect_context::<State>();
+    body.region(move || {
+        if !opened.get() {
+            return Nodes::default();
+        }
+        let build = || furnish(group, el("div").class("fold-rows")).into();
+        state.late.view(strings::SETTINGS_NOT_LOADED, note, build)
+    })
+}
+
 /// Whether any of these keys differs from the default.
-fn differs(now: &Scenario, keys: &[&str]) -> bool {
+pub(super) fn differs(now: &Scenario, keys: &[&str]) -> bool {
     let preset = Scenario::preset();
     keys.iter().any(|key| now.get(key) != preset.get(key))
 }
@@ -80,10 +94,10 @@ fn share_choice() -> El {
 }
 
 /// The dials that kinds of a setting have, by the value of the kind.
-type KindDials = &'static [(&'static str, &'static [&'static Dial])];
+pub(super) type KindDials = &'static [(&'static str, &'static [&'static Dial])];
 
 /// The controls of some kinds of a setting, each there while its kind is in force.
-fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
+pub(super) fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
     let state = expect_context::<State>();
     dials.iter().fold(body, |body, (kind, dials)| {
         let is_chosen = move || state.current.with(|scenario| (kinds.current)(scenario) == *kind);
@@ -103,32 +117,10 @@ fn arrivals_group() -> El {
         },
         is_changed: |scenario| differs(scenario, &["arrivals", "profile"]),
         begins_open: false,
-        furnish: |body| {
-            let body = body.child(Choice::of_kinds(&settings::ARRIVALS, Look::Wide).el());
-            let body =
-                of_kind(body, &settings::ARRIVALS, PATTERNS).when(is_closed(true), pacing_choice);
-            let profile = Choice::of_kinds(&settings::PROFILE, Look::List).el();
-            let body = body.child(profile.flag_of("hidden", is_closed(true)));
-            of_kind(body, &settings::PROFILE, PROFILES)
-        },
+        furnish: |body, opened| when_opened(body, opened, Folded::Arrivals),
     }
     .el()
 }
-
-const PATTERNS: KindDials = &[
-    ("bursty", &[&settings::BURSTINESS]),
-    ("closed", &[&settings::THINK]),
-    ("onoff", &[&settings::BURST, &settings::LULL, &settings::LULL_SHARE]),
-];
-
-const PROFILES: KindDials = &[
-    ("step", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT]),
-    ("ramp", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_TO]),
-    ("spike", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_LENGTH]),
-    ("daily", &[&settings::TROUGH, &settings::PEAK_HOUR]),
-    ("hours", &[&settings::HOURS]),
-    ("points", &[&settings::POINTS]),
-];
 
 fn lengths_group() -> El {
     Fold {
@@ -142,28 +134,9 @@ fn lengths_group() -> El {
             settings::IN_LENGTHS.is_changed(scenario) || settings::OUT_LENGTHS.is_changed(scenario)
         },
         begins_open: false,
-        furnish: |body| {
-            let body = lengths(body, &settings::IN_LENGTHS, IN_DIALS);
-            lengths(body, &settings::OUT_LENGTHS, OUT_DIALS)
-        },
+        furnish: |body, opened| when_opened(body, opened, Folded::Lengths),
     }
     .el()
-}
-
-const IN_DIALS: KindDials = &[
-    ("uniform", &[&settings::IN.least, &settings::IN.most]),
-    ("lognormal", &[&settings::IN.sigma, &settings::IN.shortest, &settings::IN.longest]),
-    ("quantiles", &[&settings::IN.quantiles]),
-];
-
-const OUT_DIALS: KindDials = &[
-    ("uniform", &[&settings::OUT.least, &settings::OUT.most]),
-    ("lognormal", &[&settings::OUT.sigma, &settings::OUT.shortest, &settings::OUT.longest]),
-    ("quantiles", &[&settings::OUT.quantiles]),
-];
-
-fn lengths(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
-    of_kind(body.child(Choice::of_kinds(kinds, Look::List).el()), kinds, dials)
 }
 
 fn mix_group() -> El {
@@ -176,7 +149,7 @@ fn mix_group() -> El {
         },
         is_changed: |scenario| !scenario.classes.is_empty(),
         begins_open: false,
-        furnish: |body| body.child(class_list()),
+        furnish: |body, opened| when_opened(body, opened, Folded::Mix),
     }
     .el()
 }
@@ -199,7 +172,7 @@ fn engine_group(begins_open: bool) -> El {
             differs(scenario, &keys) || (is_vllm(scenario) && differs(scenario, &VLLM_KEYS))
         },
         begins_open,
-        furnish: |body| {
+        furnish: |body, _| {
             let body = body.child(Choice::of_kinds(&settings::RULES, Look::List).el());
             let state = expect_context::<State>();
             let note = el("p").class("control-help").text_of(move || rules_note(state));
@@ -250,7 +223,7 @@ fn vllm_choices() -> Vec<El> {
 }
 
 /// A choice among the words of a setting.
-fn word_choice(id: &'static str, key: &'static str) -> El {
+pub(super) fn word_choice(id: &'static str, key: &'static str) -> El {
     // A long row of words would not fit.
     let is_long = key == "overload.policy";
     let (label, words) = field(key).map_or(("", &[][..]), |field| (field.label, field.choices));
@@ -266,47 +239,6 @@ fn word_choice(id: &'static str, key: &'static str) -> El {
     .el()
 }
 
-/// When a user of a closed loop sends the next request.
-fn pacing_choice() -> El {
-    let on_schedule = |scenario: &Scenario| scenario.closed.is_some_and(|c| c.on_schedule);
-    let word = |on_schedule| if on_schedule { "scheduled" } else { "answered" };
-    Choice {
-        id: "pacing",
-        label: strings::PACING,
-        options: vec![
-            (strings::PACING_ANSWER.to_owned(), word(false)),
-            (strings::PACING_SCHEDULE.to_owned(), word(true)),
-        ],
-        current: Box::new(move |scenario| word(on_schedule(scenario)).to_owned()),
-        put: Rc::new(move |scenario, chosen| {
-            let text = settings::closed(scenario, |closed| {
-                closed.on_schedule = chosen == word(true);
-            });
-            scenario.set("arrivals", &text)
-        }),
-        look: Look::Wide,
-    }
-    .el()
-}
-
-/// Whether a person sees a control: something follows from it, or it was changed.
-fn is_shown(key: &'static str) -> impl Fn() -> bool + Clone + 'static {
-    let state = expect_context::<State>();
-    move || state.current.with(|scenario| scenario.has_needs_of(key) || differs(scenario, &[key]))
-}
-
-/// Dials that are there while something follows from them.
-fn details(body: El, dials: &'static [Dial]) -> El {
-    dials.iter().fold(body, |body, dial| body.when(is_shown(dial.key), move || control(dial)))
-}
-
-/// Choices that are there while something follows from them.
-fn choices(body: El, choices: &'static [(&'static str, &'static str)]) -> El {
-    choices
-        .iter()
-        .fold(body, |body, &(id, key)| body.when(is_shown(key), move || word_choice(id, key)))
-}
-
 fn overload_group() -> El {
     Fold {
         id: "overload",
@@ -317,30 +249,10 @@ fn overload_group() -> El {
             ours.into_iter().any(|field| differs(scenario, &[field.key]))
         },
         begins_open: false,
-        furnish: |body| {
-            let state = expect_context::<State>();
-            let note = move || match state.current.with(|scenario| scenario.rules) {
-                SchedRules::Reference => "",
-                _ => strings::NEEDS_REFERENCE,
-            };
-            let body = body
-                .child(el("p").class("control-help").text_of(note))
-                .child(word_choice("queue-policy", "overload.policy"))
-                .child([control(&settings::QUEUE_LIMIT), control(&settings::DEADLINE)]);
-            let body = details(body, &settings::LINE_DETAILS).child(control(&settings::PATIENCE));
-            let body = choices(body, PATIENCE_CHOICES)
-                .when(is_shown("clients.retries"), || control(&settings::RETRIES));
-            let body = details(body, &settings::RETRY_DETAILS);
-            details(choices(body, THROTTLE_CHOICES), &settings::THROTTLE_DETAILS)
-        },
+        furnish: |body, opened| when_opened(body, opened, Folded::Overload),
     }
     .el()
 }
-
-const PATIENCE_CHOICES: &[(&str, &str)] =
-    &[("awaits", "clients.awaits"), ("abandoned", "clients.abandoned")];
-
-const THROTTLE_CHOICES: &[(&str, &str)] = &[("throttle", "clients.throttle")];
 
 const RULE_DIALS: KindDials = &[("dynamic", &[&settings::DELAY])];
 
@@ -364,15 +276,7 @@ fn accuracy_group() -> El {
             differs(scenario, &keys)
         },
         begins_open: false,
-        furnish: |body| {
-            body.child([
-                control(&settings::EFFICIENCY),
-                control(&settings::OVERHEAD),
-                control(&settings::REQUESTS),
-                control(&settings::RUNS),
-                control(&settings::SEED),
-            ])
-        },
+        furnish: |body, opened| when_opened(body, opened, Folded::Accuracy),
     }
     .el()
 }
