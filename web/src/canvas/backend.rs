@@ -1,10 +1,9 @@
 //! The canvas backend of the charts.
 //!
-//! The canvas remembers colours and widths here, and does not set them again. Text is set at
+//! A layer over `plotters-canvas`. What a chart draws hundreds of times (lines, paths, areas) goes to
+//! the canvas here, which remembers colours and widths and does not set them again. Text is set at
 //! the page's weights, its halo one stroke instead of many copies, and measured with the canvas
 //! itself instead of by laying out the document. The backing store has as many pixels as the screen.
-
-use std::convert::Infallible;
 
 use charts::{Style, Theme};
 use plotters::{coord::Shift, drawing::DrawingArea, prelude::IntoDrawingArea};
@@ -13,6 +12,7 @@ use plotters_backend::{
     FontStyle, FontTransform,
     text_anchor::{HPos, VPos},
 };
+use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -21,11 +21,11 @@ use super::Surface;
 /// How wide the stroke around a text is, CSS px: half of it lies outside of the letters.
 const HALO_PX: f64 = 4.0;
 
-/// Nothing that is drawn here can fail.
-type Outcome<T> = Result<T, DrawingErrorKind<Infallible>>;
+type Outcome<T> = Result<T, DrawingErrorKind<<CanvasBackend as DrawingBackend>::ErrorType>>;
 
 /// A backend over one canvas, for one drawing.
 pub(crate) struct Ink {
+    inner: CanvasBackend,
     context: CanvasRenderingContext2d,
     size: (u32, u32),
     /// Text in this colour is the halo of the text that follows it.
@@ -47,7 +47,7 @@ fn colour(color: BackendColor) -> Colour {
 
 fn css(color: BackendColor) -> String {
     let BackendColor { alpha, rgb: (red, green, blue) } = color;
-    format!("rgba({red},{green},{blue},{})", quantity::plain(alpha, 0))
+    format!("rgba({red},{green},{blue},{alpha})")
 }
 
 impl Ink {
@@ -79,6 +79,12 @@ impl Ink {
             }
         }
     }
+
+    /// Forgets what the canvas has in force, because someone else sets it.
+    fn forget(&mut self) {
+        self.fill = None;
+        self.stroke = None;
+    }
 }
 
 /// Clears a canvas, gives it as many pixels as it covers on the screen, and opens it for a drawing.
@@ -90,6 +96,7 @@ pub(crate) fn drawing_area(
 ) -> Option<DrawingArea<Ink, Shift>> {
     surface.fit(canvas);
     let context = context(canvas)?;
+    let inner = CanvasBackend::with_canvas_object(canvas.clone())?;
     let fine = 1.0 / f64::from(style.oversample);
     context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
     let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
@@ -99,7 +106,7 @@ pub(crate) fn drawing_area(
     let halo = (theme.surface.0, theme.surface.1, theme.surface.2);
     let halo_width = HALO_PX * style.scale * f64::from(style.oversample);
     let size = style.backend_size();
-    let ink = Ink { context, size, halo, halo_width, fill: None, stroke: None };
+    let ink = Ink { inner, context, size, halo, halo_width, fill: None, stroke: None };
     Some(ink.into_drawing_area())
 }
 
@@ -109,24 +116,23 @@ fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
 }
 
 impl DrawingBackend for Ink {
-    type ErrorType = Infallible;
+    type ErrorType = <CanvasBackend as DrawingBackend>::ErrorType;
 
     fn get_size(&self) -> (u32, u32) {
         self.size
     }
 
     fn ensure_prepared(&mut self) -> Outcome<()> {
-        Ok(())
+        self.inner.ensure_prepared()
     }
 
     fn present(&mut self) -> Outcome<()> {
-        Ok(())
+        self.inner.present()
     }
 
     fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Outcome<()> {
-        self.set_fill(color);
-        self.context.fill_rect(f64::from(point.0), f64::from(point.1), 1.0, 1.0);
-        Ok(())
+        self.forget();
+        self.inner.draw_pixel(point, color)
     }
 
     fn draw_line<S: BackendStyle>(
@@ -180,21 +186,8 @@ impl DrawingBackend for Ink {
         style: &S,
         fill: bool,
     ) -> Outcome<()> {
-        if style.color().alpha == 0.0 {
-            return Ok(());
-        }
-        let (x, y) = (f64::from(center.0), f64::from(center.1));
-        self.context.begin_path();
-        // A radius that is not negative is never refused.
-        let _ = self.context.arc(x, y, f64::from(radius), 0.0, std::f64::consts::TAU);
-        if fill {
-            self.set_fill(style.color());
-            self.context.fill();
-        } else {
-            self.set_stroke(style);
-            self.context.stroke();
-        }
-        Ok(())
+        self.forget();
+        self.inner.draw_circle(center, radius, style, fill)
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
@@ -269,5 +262,5 @@ impl DrawingBackend for Ink {
 /// The font as CSS writes it. What charts call bold is semibold on the page.
 fn font<S: BackendTextStyle>(style: &S) -> String {
     let weight = if matches!(style.style(), FontStyle::Bold) { 600 } else { 400 };
-    format!("{weight} {}px {}", quantity::plain(style.size(), 0), style.family().as_str())
+    format!("{weight} {}px {}", style.size(), style.family().as_str())
 }
