@@ -547,7 +547,8 @@ mod tests {
         assert!(figures(&card).iter().filter(|figure| figure.starts_with('≈')).count() >= 3);
         assert!(matches!(card.beneath, Beneath::Gauge(Gauge { is_estimate: true, .. })));
         // Stopped before all runs were in, it says so and offers them.
-        let stopped = super::card(&Resolution::new(small()), Some(&quick), &Activity::Cancelled, false);
+        let stopped =
+            super::card(&Resolution::new(small()), Some(&quick), &Activity::Cancelled, false);
         assert!(stopped.hero.starts_with('≈') && stopped.offers_simulation);
         assert_eq!((stopped.pill.text.as_str(), &*stopped.qualifier), ("", strings::ONE_RUN_LINE));
     }
