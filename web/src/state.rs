@@ -75,6 +75,16 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
+    /// Resolves a scenario.
+    pub(crate) fn new(scenario: Scenario) -> Self {
+        let outcome = scenario.resolve().map(|resolved| {
+            let instant = closed_form(&resolved);
+            (resolved, instant)
+        });
+        let figures = if outcome.is_ok() { Ledger::default() } else { scenario.figures() };
+        Self { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures) }
+    }
+
     /// The number that is in force for a setting, typed or not, if it can be told.
     pub(crate) fn figure(&self, key: &str) -> Option<f64> {
         let ledger = match self.outcome.as_ref() {
@@ -196,7 +206,7 @@ impl State {
     pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>, kept: Kept) -> Self {
         let scenario = RwSignal::new(first.clone());
         let current = memo(move |_| scenario.get());
-        let resolution = memo(move |_| resolve(current.get()));
+        let resolution = memo(move |_| Resolution::new(current.get()));
         Self {
             scenario,
             current,
@@ -516,13 +526,4 @@ impl State {
             self.change(scenario);
         }
     }
-}
-
-fn resolve(scenario: Scenario) -> Resolution {
-    let outcome = scenario.resolve().map(|resolved| {
-        let instant = closed_form(&resolved);
-        (resolved, instant)
-    });
-    let figures = if outcome.is_ok() { Ledger::default() } else { scenario.figures() };
-    Resolution { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures) }
 }

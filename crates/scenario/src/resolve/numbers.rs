@@ -317,10 +317,10 @@ fn kv_per_token(typed: Option<f64>, model: Option<&Model>) -> LedgerEntry {
             let source = model.layers.citation();
             LedgerEntry::new(name, bytes, Provenance::Derived, source).with_formula(format!(
                 "2 (keys and values) × {} layers × {} KV heads × {} × {} bytes = {} bytes",
-                model.layers.value,
-                model.kv_heads.value,
-                model.head_dim.value,
-                model.kv_element_bytes.value,
+                quantity::plain(model.layers.value, 0),
+                quantity::plain(model.kv_heads.value, 0),
+                quantity::plain(model.head_dim.value, 0),
+                quantity::plain(model.kv_element_bytes.value, 0),
                 quantity::editable(bytes)
             ))
         }

@@ -51,7 +51,8 @@ fn announcement(state: State, card: &Card) -> String {
     let ttft_s = state.answered.with_untracked(|answered| {
         let answered = answered.as_ref()?;
         let planned = answered.answer.planned?;
-        (answered.scenario == scenario).then_some(planned.ttft_p99_s.value)
+        let is_sure = answered.complete && answered.scenario == scenario;
+        is_sure.then_some(planned.ttft_p99_s.value)
     });
     if card.size == Size::Words || card.hero == strings::UNKNOWN {
         return strings::no_number(card.word(), card.reason());

@@ -505,3 +505,78 @@ fn size_of(hero: &str) -> Size {
 fn whole(line: &str) -> (String, String) {
     (line.to_owned(), line.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use planner::Plan;
+
+    use super::*;
+
+    /// What a drag's one run answers, or all runs.
+    fn answered(scenario: &Scenario, complete: bool) -> Answered {
+        let resolved = scenario.resolve().unwrap();
+        let mut plan = if complete { Plan::new(&resolved) } else { Plan::quick(&resolved) };
+        loop {
+            let jobs = plan.next_jobs();
+            if jobs.is_empty() {
+                break;
+            }
+            plan.accept(&jobs.iter().map(|job| job.run().unwrap()).collect::<Vec<_>>());
+        }
+        let answer = plan.answer().unwrap().clone();
+        Answered { scenario: scenario.clone(), answer, complete, input_ms: 0.0 }
+    }
+
+    fn small() -> Scenario {
+        let mut scenario = Scenario::preset();
+        scenario.sim.requests = 300;
+        scenario.sim.replications = 3;
+        scenario
+    }
+
+    fn figures(card: &Card) -> Vec<&str> {
+        let Right::Facts(facts) = &card.right else { return Vec::new() };
+        facts.iter().flat_map(|fact| [&*fact.value, &*fact.second]).collect()
+    }
+
+    #[test]
+    fn one_run_is_about_and_no_verdict() {
+        let scenario = small();
+        let quick = answered(&scenario, false);
+        let now = Activity::Idle;
+        let card = card(&Resolution::new(scenario), Some(&quick), &now, true);
+        assert!(card.hero.starts_with('≈'), "{}", card.hero);
+        assert_eq!(card.pill.text, strings::ESTIMATING);
+        assert!(figures(&card).iter().filter(|figure| figure.starts_with('≈')).count() >= 3);
+        assert!(matches!(card.beneath, Beneath::Gauge(Gauge { is_estimate: true, .. })));
+        // Stopped before all runs were in, it says so and offers them.
+        let stopped =
+            super::card(&Resolution::new(small()), Some(&quick), &Activity::Cancelled, false);
+        assert!(stopped.hero.starts_with('≈') && stopped.offers_simulation);
+        assert_eq!((stopped.pill.text.as_str(), &*stopped.qualifier), ("", strings::ONE_RUN_LINE));
+    }
+
+    #[test]
+    fn no_figure_is_of_another_scenario() {
+        let mut other = small();
+        other.set_number("rate", 37.0).unwrap();
+        for complete in [false, true] {
+            let old = answered(&small(), complete);
+            let now = Activity::Running(1, 9);
+            let card = card(&Resolution::new(other.clone()), Some(&old), &now, true);
+            assert!(card.hero.starts_with('≈') && card.headline.contains("37"), "{card:?}");
+            assert_eq!(card.pill.text, strings::ESTIMATING);
+            let figures = figures(&card);
+            assert!(figures.iter().all(|f| f.is_empty() || *f == strings::UNKNOWN), "{figures:?}");
+        }
+    }
+
+    #[test]
+    fn all_runs_have_a_verdict_and_no_sign() {
+        let scenario = small();
+        let full = answered(&scenario, true);
+        let card = card(&Resolution::new(scenario), Some(&full), &Activity::Idle, false);
+        assert!(!card.hero.contains('≈') && !figures(&card).iter().any(|f| f.contains('≈')));
+        assert_ne!(card.pill.text, strings::ESTIMATING);
+    }
+}
