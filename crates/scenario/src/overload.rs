@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sim_core::{
     clients::{
         Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        ClientTime, Throttle,
     },
     engine::{Attendance, Codel, OverloadPolicy, ServiceOrder},
 };
@@ -165,9 +165,9 @@ impl ClosedLoop {
     pub const fn to_population(self) -> Population {
         let Self { users, think_s: mean_s, on_schedule } = self;
         let (think, pacing) = if on_schedule {
-            (ThinkTime::Fixed { mean_s }, Pacing::OnSchedule)
+            (ClientTime::Fixed { mean_s }, Pacing::OnSchedule)
         } else {
-            (ThinkTime::Exponential { mean_s }, Pacing::AfterAnswer)
+            (ClientTime::Exponential { mean_s }, Pacing::AfterAnswer)
         };
         Population::Closed { users, think, pacing }
     }

@@ -6,7 +6,7 @@ use sim_core::{
     Keep, Rules, Run,
     clients::{
         Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        ClientTime, Throttle,
     },
     engine::{
         Attendance, Codel, OverloadPolicy, ServiceOrder, VllmRules, simulate_attended,
@@ -63,7 +63,7 @@ fn every_setting_reaches_the_simulator() {
     let spec = ClientSpec {
         population: Population::Closed {
             users: 200,
-            think: ThinkTime::Fixed { mean_s: 10.0 },
+            think: ClientTime::Fixed { mean_s: 10.0 },
             pacing: Pacing::OnSchedule,
         },
         patience: Some(Patience {
