@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ClientTime, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
+        RetryWait, Throttle,
     },
     engine::{Attendance, Codel, OverloadPolicy, ServiceOrder},
 };

@@ -5,8 +5,8 @@ use scenario::{OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
 use sim_core::{
     Keep, Rules, Run,
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ClientTime, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
+        RetryWait, Throttle,
     },
     engine::{
         Attendance, Codel, OverloadPolicy, ServiceOrder, VllmRules, simulate_attended,
