@@ -161,8 +161,7 @@ fn every_remedy_that_is_offered_works() {
             }
             Verdict::DoesNotFit { remedies, .. }
             | Verdict::NoRoom { remedies, .. }
-            | Verdict::TooLong { remedies, .. }
-            | Verdict::NoReaction { remedies, .. } => remedies,
+            | Verdict::TooLong { remedies, .. } => remedies,
             Verdict::Sized(size) => panic!("{set:?} has an answer: {size:?}"),
         };
         assert!(!remedies.is_empty(), "{set:?} has no way out");

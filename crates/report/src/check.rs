@@ -316,7 +316,7 @@ fn withheld(answer: &PlanAnswer, figure: &AnswerFigure) -> String {
         Verdict::OutOfReach { .. } => "even an idle engine misses the target",
         Verdict::DoesNotFit { .. } => "the model does not fit",
         Verdict::NoRoom { .. } => "the KV cache does not hold one request",
-        Verdict::TooLong { sentence, .. } | Verdict::NoReaction { sentence, .. } => sentence,
+        Verdict::TooLong { sentence, .. } => sentence,
     };
     format!("{}: withheld; {because}", figure.meaning)
 }

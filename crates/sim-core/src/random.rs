@@ -32,6 +32,8 @@ pub enum Purpose {
     Think,
     /// What becomes of drafted tokens.
     Acceptance,
+    /// How long an attempt is waited for.
+    Patience,
 }
 
 impl Purpose {
@@ -48,6 +50,7 @@ impl Purpose {
             Self::Throttle => 8,
             Self::Think => 9,
             Self::Acceptance => 10,
+            Self::Patience => 11,
         }
     }
 }

@@ -1,114 +1,31 @@
-//! The fast engine with clients that react against the obvious one, on random settings.
+//! The fast engines with clients that react against the obvious ones, on random settings of every
+//! rules that have such clients.
+//!
+//! `PROPTEST_CASES` raises the number of cases.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod agreement;
 mod cases;
+mod clientele;
+mod policies;
 mod settings;
 
 use agreement::Agreement;
 use cases::cases;
+use clientele::attended;
+use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
-    Keep, Precision, Progress, Run,
-    clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
-    },
+    Keep, Precision, Progress, Run, Setup,
+    clients::ClientSpec,
     engine::{
-        AttendedRun, AttendedSetup, AttendedSimulation, Codel, OverloadPolicy, ServiceOrder,
-        simulate_attended, simulate_attended_by_oracle,
+        AttendedRun, AttendedSetup, AttendedSimulation, OverloadPolicy, simulate_attended_by_oracle,
     },
     simulate,
 };
 
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
-
-fn policies() -> impl Strategy<Value = OverloadPolicy> {
-    let order = prop_oneof![
-        Just(ServiceOrder::OldestFirst),
-        Just(ServiceOrder::NewestFirst),
-        Just(ServiceOrder::ByPriority),
-    ];
-    let codel = (0.001_f64..0.5, 0.01_f64..1.0)
-        .prop_map(|(target_s, interval_s)| Codel { target_s, interval_s });
-    (
-        prop::option::of(0_u64..20),
-        prop::option::of(0.001_f64..3.0),
-        order,
-        prop::option::of(codel),
-        prop_oneof![Just(0.0), 0.0_f64..0.05],
-        prop::option::of(0.01_f64..1.0),
-    )
-        .prop_map(
-            |(queue_limit, max_wait_s, order, codel, rejection_cost_s, retry_after_s)| {
-                OverloadPolicy {
-                    queue_limit,
-                    max_wait_s,
-                    order,
-                    codel,
-                    rejection_cost_s,
-                    retry_after_s,
-                }
-            },
-        )
-}
-
-fn populations() -> impl Strategy<Value = Population> {
-    let think = prop_oneof![
-        Just(ThinkTime::Fixed { mean_s: 0.0 }),
-        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
-        (0.0_f64..2.0, 0.0_f64..1.5)
-            .prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
-    ];
-    let pacing = prop_oneof![Just(Pacing::AfterAnswer), Just(Pacing::OnSchedule)];
-    prop_oneof![
-        2 => Just(Population::Open),
-        1 => (1_u64..80, think, pacing)
-            .prop_map(|(users, think, pacing)| Population::Closed { users, think, pacing }),
-    ]
-}
-
-fn clients() -> impl Strategy<Value = ClientSpec> {
-    let awaits = prop_oneof![Just(Awaited::FirstToken), Just(Awaited::Answer)];
-    let work = prop_oneof![Just(GivenUpWork::Abandoned), Just(GivenUpWork::StillDone)];
-    let patience = (prop_oneof![0.001_f64..0.5, 0.1_f64..30.0], awaits, work)
-        .prop_map(|(after_s, awaits, work)| Patience { after_s, awaits, work });
-    let wait = prop_oneof![
-        Just(RetryWait::Immediate),
-        (0.001_f64..1.0, 0.01_f64..5.0)
-            .prop_map(|(base_s, cap_s)| RetryWait::Backoff { base_s, cap_s }),
-    ];
-    let retries = (1_u32..6, wait, any::<bool>(), prop::option::of(0.0_f64..1.0)).prop_map(
-        |(max_attempts, wait, honours_retry_after, budget)| Retries {
-            max_attempts,
-            wait,
-            honours_retry_after,
-            budget,
-        },
-    );
-    let throttle = (1.0_f64..3.0, 0.1_f64..20.0).prop_map(|(k, window_s)| Throttle { k, window_s });
-    (
-        populations(),
-        prop::option::of(patience),
-        prop::option::of(retries),
-        prop::option::of(throttle),
-    )
-        .prop_map(|(population, patience, retries, throttle)| ClientSpec {
-            population,
-            patience,
-            retries,
-            throttle,
-        })
-}
-
-fn attended() -> impl Strategy<Value = AttendedSetup> {
-    (setups(), clients(), policies()).prop_map(|(setup, clients, overload)| AttendedSetup {
-        setup,
-        clients,
-        overload,
-    })
-}
 
 /// Clients add to a time once an attempt, when they think or wait, and so does the engine for the cost
 /// of turning one away.
@@ -136,6 +53,9 @@ fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseErr
     };
     prop_assert_eq!(counts(f), counts(s));
     prop_assert_eq!(f.itl.count(), s.itl.count());
+    let found = |run: &Run| (run.preemptions, run.recomputed_tokens, run.cached_tokens);
+    prop_assert_eq!(found(f), found(s));
+    prop_assert!(agreement.is_same_time(f.last_finish_s, s.last_finish_s));
     prop_assert!(Agreement::is_same_length(f.step_times.busy_s, s.step_times.busy_s));
     let (engine_f, engine_s) = (f.in_system_request_s, s.in_system_request_s);
     prop_assert!(agreement.are_same_spans(slow.attempts.sent, engine_f, engine_s));
@@ -164,50 +84,83 @@ fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
-
-    #[test]
-    fn outcomes_are_identical_and_times_agree(setup in attended()) {
-        let fast = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
-        let slow = simulate_attended_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
-        assert_same(&fast, &slow)?;
-        assert_accounted(&fast)?;
-    }
-
-    #[test]
-    fn looking_does_not_change_bits(setup in attended(), most in 1_u64..5) {
-        let whole = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
-        let mut sliced = AttendedSimulation::new(&setup, KEEP_ALL).expect("a valid set-up");
-        while sliced.advance(most) != Progress::Done {
-            let seen = sliced.clone().finish().run;
-            let ended =
-                seen.completed + seen.rejected + seen.dropped + seen.abandoned + seen.throttled;
-            prop_assert_eq!(seen.offered, ended + seen.in_flight);
-        }
-        // Not a number equals itself only as text.
-        prop_assert_eq!(format!("{:?}", sliced.finish()), format!("{whole:?}"));
-    }
-
-    /// Clients that do nothing of their own before a line without a policy are the open loop.
-    #[test]
-    fn clients_that_never_react_are_the_open_loop(setup in setups()) {
-        let open = simulate(&setup, KEEP_ALL).expect("a valid set-up");
-        let attended = AttendedSetup {
-            setup,
-            clients: ClientSpec::OPEN,
-            overload: OverloadPolicy::UNBOUNDED,
-        };
-        let attended = simulate_attended(&attended, KEEP_ALL).expect("a valid set-up");
-        let (agreement, attended) = (agreement_of(&attended), attended.run);
-        prop_assert_eq!(attended.offered, open.offered);
-        prop_assert_eq!(attended.completed, open.completed);
-        prop_assert_eq!(attended.rejected, open.rejected);
-        prop_assert_eq!(attended.steps, open.steps);
-        let kept = |run: &Run| run.requests.clone().unwrap_or_default();
-        for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
-            prop_assert!(agreement.is_same_time(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
-            prop_assert!(agreement.is_same_time(a.finish_s, b.finish_s), "{a:?} {b:?}");
-        }
-    }
+fn agree(setup: &AttendedSetup) -> Result<(), TestCaseError> {
+    let fast = run_watched(setup)?;
+    let slow = simulate_attended_by_oracle(setup, KEEP_ALL).expect("a valid set-up");
+    assert_same(&fast, &slow)?;
+    assert_accounted(&fast)
 }
+
+/// Jumps after which a run of sixty requests counts as stuck.
+const MOST_JUMPS: u64 = 2_000_000;
+
+/// Run to the end, but not for ever.
+fn run_watched(setup: &AttendedSetup) -> Result<AttendedRun, TestCaseError> {
+    let mut simulation = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(simulation.advance(MOST_JUMPS), Progress::Done, "livelock");
+    Ok(simulation.finish())
+}
+
+fn slices_agree(setup: &AttendedSetup, most: u64) -> Result<(), TestCaseError> {
+    let whole = run_watched(setup)?;
+    let mut sliced = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    while sliced.advance(most) != Progress::Done {
+        let seen = sliced.clone().finish().run;
+        let ended = seen.completed + seen.rejected + seen.dropped + seen.abandoned + seen.throttled;
+        prop_assert_eq!(seen.offered, ended + seen.in_flight);
+    }
+    // Not a number equals itself only as text.
+    prop_assert_eq!(format!("{:?}", sliced.finish()), format!("{whole:?}"));
+    Ok(())
+}
+
+/// Clients that do nothing of their own before a line without a policy are the open loop.
+fn is_the_open_loop(setup: Setup) -> Result<(), TestCaseError> {
+    let open = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+    let (clients, overload) = (ClientSpec::OPEN, OverloadPolicy::UNBOUNDED);
+    let attended = run_watched(&AttendedSetup { setup, clients, overload })?;
+    let (agreement, attended) = (agreement_of(&attended), attended.run);
+    let counts = |run: &Run| {
+        let found = (run.preemptions, run.recomputed_tokens, run.cached_tokens);
+        (run.offered, run.completed, run.rejected, run.steps, run.peak_kv_tokens, found)
+    };
+    prop_assert_eq!(counts(&attended), counts(&open));
+    let kept = |run: &Run| run.requests.clone().unwrap_or_default();
+    for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
+        prop_assert!(agreement.is_same_time(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
+        prop_assert!(agreement.is_same_time(a.finish_s, b.finish_s), "{a:?} {b:?}");
+    }
+    Ok(())
+}
+
+/// The tests of all rules that have clients that react.
+macro_rules! rules {
+    ($name:ident, $setups:expr) => {
+        mod $name {
+            use super::*;
+
+            proptest! {
+                #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
+
+                #[test]
+                fn outcomes_are_identical_and_times_agree(setup in attended($setups)) {
+                    agree(&setup)?;
+                }
+
+                #[test]
+                fn looking_does_not_change_bits(setup in attended($setups), most in 1_u64..5) {
+                    slices_agree(&setup, most)?;
+                }
+
+                #[test]
+                fn clients_that_never_react_are_the_open_loop(setup in $setups) {
+                    is_the_open_loop(setup)?;
+                }
+            }
+        }
+    };
+}
+
+rules!(reference, setups());
+rules!(vllm, with_vllm());
+rules!(whole_batches, with_batches());

@@ -5,18 +5,20 @@
 
 mod agreement;
 mod cases;
+mod clientele;
+mod policies;
 mod settings;
 
 use agreement::Agreement;
 use cases::cases;
+use clientele::attended;
+use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
-    EngineSpec, Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation,
-    engine::{
-        ServiceNoise, VllmRules,
-        vllm::{Policy, Version},
-    },
+    Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation,
+    clients::{AttemptCounts, Population},
+    engine::{AttendedRun, AttendedSetup, AttendedSimulation},
     simulate, simulate_by_oracle,
     workload::Requests,
 };
@@ -27,50 +29,6 @@ const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
 /// request comes, is admitted, preempted or done, a prompt gets a chunk, or the step time takes its
 /// other branch.
 const MOST_JUMPS: u64 = 2_000_000;
-
-fn vllm_rules() -> impl Strategy<Value = Rules> {
-    let threshold = prop_oneof![2 => Just(0_u64), 1 => 1_u64..300];
-    let watermark = prop_oneof![2 => Just(0.0), 1 => 0.0_f64..0.5];
-    (any::<[bool; 4]>(), threshold, watermark).prop_map(
-        |([is_new, asynchronous, by_priority, prefix_caching], threshold, watermark)| {
-            Rules::VllmV1(VllmRules {
-                version: if is_new { Version::V0_33 } else { Version::V0_11 },
-                asynchronous,
-                policy: if by_priority { Policy::Priority } else { Policy::Fcfs },
-                prefix_caching,
-                long_prefill_token_threshold: threshold,
-                watermark: if is_new { watermark } else { 0.0 },
-            })
-        },
-    )
-}
-
-fn batch_rules() -> impl Strategy<Value = Rules> {
-    let delay = prop_oneof![1 => Just(0.0), 2 => 0.0_f64..2.0];
-    let noise = prop_oneof![
-        2 => Just(ServiceNoise::None),
-        1 => (0.0_f64..1.0).prop_map(|sigma| ServiceNoise::LogNormal { sigma }),
-        1 => prop::collection::vec(0.1_f64..5.0, 0..40)
-            .prop_map(|factors| ServiceNoise::Recorded(factors.into())),
-    ];
-    (delay, noise).prop_map(|(max_delay_s, noise)| Rules::WholeBatches { max_delay_s, noise })
-}
-
-/// Static and dynamic batches as they come; a third of them one request at a time.
-fn with_batches() -> impl Strategy<Value = Setup> {
-    (setups(), batch_rules(), 0..3).prop_map(|(setup, rules, kind)| {
-        let alone = EngineSpec { max_num_seqs: 1, ..setup.engine };
-        Setup { rules, engine: if kind == 0 { alone } else { setup.engine }, ..setup }
-    })
-}
-
-fn with_vllm() -> impl Strategy<Value = Setup> {
-    (setups(), vllm_rules()).prop_map(|(mut setup, rules)| {
-        // A block at least.
-        setup.engine.kv_capacity_tokens = setup.engine.kv_capacity_tokens.max(16);
-        Setup { rules, ..setup }
-    })
-}
 
 /// Run to the end, but not for ever.
 fn run_watched(setup: &Setup) -> Result<Run, TestCaseError> {
@@ -141,6 +99,82 @@ fn check_repeats(setup: &Setup, run: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Run to the end with clients that react, but not for ever.
+fn run_attended(setup: &AttendedSetup) -> Result<AttendedRun, TestCaseError> {
+    let mut simulation = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(simulation.advance(MOST_JUMPS), Progress::Done, "livelock");
+    Ok(simulation.finish())
+}
+
+/// Everything that must be true of a run whose clients react, counted from its requests.
+fn check_attended(
+    setup: &AttendedSetup,
+    AttendedRun { run, attempts, .. }: &AttendedRun,
+) -> Result<(), TestCaseError> {
+    // Conservation of requests, Little's law, slots, memory, utilisation.
+    prop_assert_eq!(run.verify(), Ok(()));
+    let ended =
+        |outcome| records(run).iter().filter(|record| record.outcome == outcome).count() as u64;
+    let outcomes = [
+        (Outcome::Completed, run.completed),
+        (Outcome::Rejected, run.rejected),
+        (Outcome::Dropped, run.dropped),
+        (Outcome::Abandoned, run.abandoned),
+        (Outcome::Throttled, run.throttled),
+        (Outcome::InFlight, 0),
+    ];
+    for (outcome, counted) in outcomes {
+        prop_assert_eq!(ended(outcome), counted, "{:?}", outcome);
+    }
+    prop_assert_eq!(run.in_flight, 0);
+    prop_assert_eq!(
+        records(run).len(),
+        Requests::new(&setup.setup.workload, setup.setup.seed).count()
+    );
+    // Every attempt that was sent has one end, and every one beyond the first is a retry.
+    prop_assert_eq!(
+        attempts.sent,
+        attempts.completed + attempts.rejected + attempts.dropped + attempts.abandoned
+    );
+    prop_assert_eq!(attempts.sent + attempts.throttled, run.offered + attempts.retries);
+    prop_assert_eq!(attempts.completed, run.completed);
+    prop_assert!(attempts.never_fit <= attempts.rejected);
+    check_policy(setup, run, attempts)?;
+    for record in records(run).iter().filter(|record| record.outcome == Outcome::Completed) {
+        prop_assert!(record.first_token_s - record.arrival_s >= -1e-12 * (1.0 + record.arrival_s));
+        prop_assert!(record.finish_s >= record.first_token_s, "{record:?}");
+    }
+    prop_assert!(run.peak_running <= setup.setup.engine.max_num_seqs);
+    Ok(())
+}
+
+/// What nobody asked for does not happen.
+fn check_policy(
+    setup: &AttendedSetup,
+    run: &Run,
+    attempts: &AttemptCounts,
+) -> Result<(), TestCaseError> {
+    let AttendedSetup { clients, overload, .. } = setup;
+    let drops = overload.max_wait_s.is_some() || overload.codel.is_some();
+    prop_assert!(drops || attempts.dropped == 0);
+    prop_assert!(overload.queue_limit.is_some() || attempts.rejected == attempts.never_fit);
+    prop_assert!(clients.patience.is_some() || attempts.abandoned == 0);
+    prop_assert!(clients.throttle.is_some() || attempts.throttled == 0);
+    prop_assert!(clients.retries.is_some() || attempts.retries + attempts.forbidden == 0);
+    if let Some(retries) = clients.retries {
+        let most = u64::from(retries.max_attempts);
+        prop_assert!(attempts.sent + attempts.throttled <= run.offered * most);
+        let saved = retries.budget.map_or(f64::INFINITY, |budget| budget * run.offered as f64);
+        prop_assert!(attempts.retries as f64 <= saved + 1e-9);
+    }
+    if let Population::Closed { users, .. } = clients.population {
+        let gives_up = clients.patience.is_some();
+        // Each user has one request at a time, unless what was given up is still worked on.
+        prop_assert!(gives_up || run.peak_running <= users);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
 
@@ -163,6 +197,21 @@ proptest! {
         let run = run_watched(&setup)?;
         check(&setup, &run)?;
         check_repeats(&setup, &run)?;
+    }
+
+    #[test]
+    fn the_reference_keeps_its_promises_to_impatient_clients(setup in attended(setups())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
+    }
+
+    #[test]
+    fn vllms_rules_keep_their_promises_to_impatient_clients(setup in attended(with_vllm())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
+    }
+
+    #[test]
+    fn whole_batches_keep_their_promises_to_impatient_clients(setup in attended(with_batches())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
     }
 
     /// Batch by batch in closed form, or event by event and step by step: the same.

@@ -106,7 +106,7 @@ impl Scenario {
         let Ok(catalog) = catalog::builtin() else { return Vec::new() };
         let wanted = Wanted { scenario: self, suits };
         let mut remedies = single_changes(&wanted, catalog, error);
-        if remedies.is_empty() && !error.has_one_change() {
+        if remedies.is_empty() {
             remedies.extend(together(&wanted, catalog));
         }
         remedies
@@ -143,10 +143,6 @@ fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) 
         ResolveError::TooLong { context_tokens, .. } => {
             remedies.extend(within_context(wanted, *context_tokens));
             remedies.extend(longer_context(wanted, catalog));
-        }
-        ResolveError::NoReaction { .. } => {
-            let effect = "rules with clients that react".to_owned();
-            remedies.extend(wanted.tried("sched.rules", "reference", effect));
         }
         ResolveError::NoSpeculation { .. } => {
             let drafts = "with drafts".to_owned();

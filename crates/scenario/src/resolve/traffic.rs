@@ -5,11 +5,13 @@ use std::sync::Arc;
 use quantity::editable;
 use sim_core::{
     ArrivalProcess, LengthSpec, RequestSource, Slo,
+    clients::ClientTime,
     workload::{Arrivals, Mix, OnOff, RateProfile, RequestClass, RequestLengths, SharedPrefix},
 };
 
 use crate::{
     class::{CLASS_PREFIX, ClassSpec, REST},
+    overload::LinePolicy,
     schema::Scenario,
     writing,
 };
@@ -41,6 +43,8 @@ struct Member<'a> {
     slo: Slo,
     /// How its prompts begin alike.
     shared_prefix: Option<SharedPrefix>,
+    /// How long its clients wait, where classes differ in that.
+    patience: Option<ClientTime>,
 }
 
 impl<'a> Traffic<'a> {
@@ -62,6 +66,7 @@ impl<'a> Traffic<'a> {
             output: scenario.output,
             slo: scenario.slo,
             shared_prefix: prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
+            patience: scenario.class_patience(None),
         };
         let class = |(index, spec): (usize, &'a ClassSpec)| Member {
             spec: Some(spec),
@@ -73,6 +78,7 @@ impl<'a> Traffic<'a> {
                 Some(tokens) => prefix(COMMON_PREFIX + 1 + index as u64, tokens),
                 None => prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
             },
+            patience: scenario.class_patience(Some(spec)),
         };
         // What is left over comes first: it draws as it would alone.
         let rest = (left > ROUNDING).then_some(rest);
@@ -242,7 +248,7 @@ impl<'a> Traffic<'a> {
             ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
         }
         if let Some(priority) = spec.and_then(|spec| spec.priority) {
-            let source = if self.scenario.vllm.by_priority && self.scenario.rules.are_vllms() {
+            let source = if self.scenario.goes_by_priority() {
                 TYPED
             } else {
                 "typed; without sched.policy=priority requests are served in order of arrival"
@@ -254,6 +260,10 @@ impl<'a> Traffic<'a> {
             let name = (&*key("prefix"), &*label("shared prefix"), "tokens");
             let source = self.scenario.prefix_source();
             ledger.push(LedgerEntry::new(name, tokens as f64, Provenance::Given, source));
+        }
+        if let Some(patience_s) = spec.and_then(|spec| spec.patience_s) {
+            let name = (&*key("patience"), &*label("patience"), "s");
+            ledger.push(LedgerEntry::new(name, patience_s, Provenance::Given, TYPED));
         }
     }
 
@@ -272,6 +282,12 @@ impl Scenario {
             tpot_s: spec.and_then(|spec| spec.tpot_s).unwrap_or(self.slo.tpot_s),
             share: self.slo.share,
         }
+    }
+
+    /// Whether the line or vLLM's scheduler takes the most important class first.
+    fn goes_by_priority(&self) -> bool {
+        self.overload.policy == LinePolicy::Priority
+            || (self.vllm.by_priority && self.rules.are_vllms())
     }
 
     /// What the ledger says of a prefix that was typed.
@@ -310,6 +326,7 @@ impl Member<'_> {
             slo: self.slo,
             priority: self.spec.and_then(|spec| spec.priority).unwrap_or(0),
             shared_prefix: self.shared_prefix,
+            patience: self.patience,
         }
     }
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::setup::{SetupError, Slo};
+use crate::{
+    clients::ClientTime,
+    setup::{SetupError, Slo},
+};
 
 use super::{ArrivalProcess, INPUT_FIELDS, LengthSpec, OUTPUT_FIELDS, RateProfile};
 
@@ -89,6 +92,9 @@ pub struct RequestClass {
     pub priority: i32,
     /// How its prompts begin alike, if they do; the lengths count it.
     pub shared_prefix: Option<SharedPrefix>,
+    /// How long its clients wait, where patience is that [of the
+    /// class](crate::clients::PatienceTime::OfClass); `None`: for ever.
+    pub patience: Option<ClientTime>,
 }
 
 /// Tokens with which many prompts begin, such as a system prompt. A shorter prompt is all prefix.
@@ -197,6 +203,9 @@ impl Mix {
             }
             class.lengths.check()?;
             class.slo.check()?;
+            if let Some(patience) = class.patience {
+                patience.check_as_patience()?;
+            }
         }
         if self.total_weight() <= 0.0 {
             return Err(SetupError::OutOfDomain {

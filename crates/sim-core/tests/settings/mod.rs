@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace,
     TraceRow, Workload,
+    clients::ClientTime,
     workload::{
         Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, SharedPrefix,
     },
@@ -92,26 +93,27 @@ fn drawn(least: u64) -> impl Strategy<Value = LengthSpec> {
     ]
 }
 
-/// Prefixes of two groups.
-fn prefixes() -> impl Strategy<Value = Option<SharedPrefix>> {
-    prop::option::of(
-        (0_u64..2, 0_u64..400).prop_map(|(group, tokens)| SharedPrefix { group, tokens }),
-    )
+/// Prefixes of two groups, and patience of the class.
+fn shared() -> impl Strategy<Value = (Option<SharedPrefix>, Option<ClientTime>)> {
+    let prefix = (0_u64..2, 0_u64..400).prop_map(|(group, tokens)| SharedPrefix { group, tokens });
+    let patience = (0.001_f64..5.0).prop_map(|mean_s| ClientTime::Exponential { mean_s });
+    (prop::option::of(prefix), prop::option::of(patience))
 }
 
 /// Classes with targets of their own, bursts, and a rate that changes.
 fn mixes() -> impl Strategy<Value = Mix> {
-    let class =
-        (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3, prefixes())
-            .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared_prefix)| {
-                RequestClass {
-                    weight,
-                    lengths: RequestLengths::Independent { input, output },
-                    slo: Slo { ttft_s, tpot_s, share: 0.99 },
-                    priority,
-                    shared_prefix,
-                }
-            });
+    let class = (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3, shared())
+        .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared)| {
+            let (shared_prefix, patience) = shared;
+            RequestClass {
+                weight,
+                lengths: RequestLengths::Independent { input, output },
+                slo: Slo { ttft_s, tpot_s, share: 0.99 },
+                priority,
+                shared_prefix,
+                patience,
+            }
+        });
     let bursts =
         prop::option::of(
             (0.1_f64..5.0, 0.1_f64..5.0, 0.0_f64..1.0)
