@@ -20,6 +20,7 @@ mod keys;
 mod late;
 mod memo;
 mod names;
+mod recording;
 mod settings;
 mod shell;
 mod state;

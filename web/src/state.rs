@@ -7,7 +7,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
-use protocol::Question;
+use protocol::{Question, Recording};
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
@@ -15,6 +15,7 @@ use crate::{
     browser::{self, Debounce, now_ms},
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
+    recording::Reading,
     url_state::Steps,
     worker_client::{Asked, Client, News},
 };
@@ -79,8 +80,16 @@ impl PartialEq for Resolution {
 pub(crate) struct State {
     /// What the person says: always the last good value of every setting.
     pub(crate) scenario: RwSignal<Scenario>,
-    /// The same, told only when it differs.
+    /// The same, told only when it differs; under a recording, with the recording's traffic.
     pub(crate) current: Memo<Scenario>,
+    /// What the requests come from, if not from the scenario.
+    pub(crate) recording: RwSignal<Option<Arc<Recording>>>,
+    /// The rate at which the recording counts as made, requests per second.
+    pub(crate) recorded_per_s: RwSignal<f64>,
+    /// Whether a file is being read.
+    pub(crate) reading: RwSignal<Reading>,
+    /// The toast beside which the recording is offered as a file.
+    pub(crate) offer: RwSignal<Option<String>>,
     /// What the scenario resolves to.
     pub(crate) resolution: Memo<Resolution>,
     /// The last simulated answer, of whichever scenario.
@@ -169,11 +178,24 @@ impl State {
     /// Begins with a scenario and the notices of its link.
     pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>) -> Self {
         let scenario = RwSignal::new(first.clone());
-        let current = memo(move |_| scenario.get());
+        let recording = RwSignal::new(None::<Arc<Recording>>);
+        let current = memo(move |_| {
+            let means = recording.with(|recording| {
+                recording.as_ref().map(|recording| (recording.input.mean, recording.output.mean))
+            });
+            scenario.with(|scenario| match means {
+                Some(means) => scenario.under_recording(means),
+                None => scenario.clone(),
+            })
+        });
         let resolution = memo(move |_| resolve(current.get()));
         Self {
             scenario,
             current,
+            recording,
+            recorded_per_s: RwSignal::new(1.0),
+            reading: RwSignal::new(Reading::Nothing),
+            offer: RwSignal::new(None),
             resolution,
             answered: RwSignal::new(None),
             activity: RwSignal::new(Activity::Idle),
@@ -262,7 +284,7 @@ impl State {
         }
     }
 
-    fn ask(self, quick: bool) {
+    pub(crate) fn ask(self, quick: bool) {
         if matches!(self.activity.get_untracked(), Activity::Stopped { waits: true, .. }) {
             return;
         }
@@ -296,6 +318,7 @@ impl State {
                 if waits {
                     self.activity.set(Activity::NotLoaded);
                 }
+                self.reader_failed();
             }
             Stage::Absent | Stage::Loading => {}
         }
@@ -304,15 +327,18 @@ impl State {
     /// What to ask the worker; none if the scenario does not resolve to numbers.
     fn question(self, quick: bool) -> Option<Asked> {
         let resolution = self.resolution.get_untracked();
-        let question = match resolution.outcome.as_ref() {
+        let mut question = match resolution.outcome.as_ref() {
             Ok((resolved, _)) => Question::of(resolved)?,
             Err(_) => return None,
         };
+        if self.recording.with_untracked(Option::is_some) {
+            question.ask_of_recording(self.recorded_per_s.get_untracked());
+        }
         let input_ms = self.asked.with_value(|asked| asked.input_ms);
         Some(Asked { scenario: resolution.scenario, question, quick, input_ms })
     }
 
-    fn with_client(self, then: impl FnOnce(&Client)) {
+    pub(crate) fn with_client(self, then: impl FnOnce(&Client)) {
         let client = self.client.with_value(Clone::clone);
         if let Some(client) = client {
             then(&client);
@@ -369,6 +395,9 @@ impl State {
                 }
                 self.proved.set(Some(Arc::from(answer)));
             }
+            News::Recorded(recording) => self.take_recording(*recording),
+            News::Unreadable(message) => self.refuse_file(message),
+            News::File(file) => self.keep_file(&file),
             News::Refused { asked, message } => {
                 if asked.scenario == self.current.get_untracked() {
                     self.activity.set(Activity::Refused(message));

@@ -6,16 +6,16 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
-use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
+use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, Recording, ToWorker};
 use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
     JsCast, JsValue,
     prelude::{Closure, wasm_bindgen},
 };
-use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-use crate::browser::now_ms;
+use crate::{browser::now_ms, strings};
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
@@ -48,6 +48,12 @@ pub(crate) enum News {
     Answer { asked: Asked, answer: Box<PlanAnswer>, complete: bool },
     /// What a proof has found so far.
     Proof(Box<ProofAnswer>),
+    /// The last file that was given was read as a recording.
+    Recorded(Box<Recording>),
+    /// It could not be; why.
+    Unreadable(String),
+    /// The recording as a file to keep.
+    File(Blob),
     /// The scenario cannot be simulated.
     Refused { asked: Asked, message: String },
     /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
@@ -72,6 +78,12 @@ struct Inner {
     waiting: Option<Asked>,
     /// Generation and seed of the proof under way; a fresh worker is asked for it again.
     proof: Option<(u64, u64)>,
+    /// The file of the recording; a fresh worker gets it again.
+    file: Option<File>,
+    /// A file that is to become the recording.
+    candidate: Option<File>,
+    /// The files that the worker is to be heard of, and whether each is the candidate.
+    unheard: Vec<bool>,
     /// The late part of the module, compiled, once it is there.
     late: Option<JsValue>,
     last_sign_ms: f64,
@@ -151,6 +163,7 @@ impl Client {
         };
         self.post_late_part();
         self.post_proof();
+        self.post_files();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -187,6 +200,89 @@ impl Client {
         };
         if let Some((generation, seed)) = asked {
             self.post(&ToWorker::Prove { generation, seed });
+        }
+    }
+
+    /// Has a file read, which takes the place of the recording if it is one.
+    pub(crate) fn record(&self, file: File) {
+        self.inner.borrow_mut().candidate = Some(file);
+        self.post_candidate();
+    }
+
+    /// Gives a fresh worker the files that the last one had.
+    fn post_files(&self) {
+        let file = self.inner.borrow().file.clone();
+        if let Some(file) = file {
+            self.post_file(&file, false);
+        }
+        self.post_candidate();
+    }
+
+    fn post_candidate(&self) {
+        let candidate = self.inner.borrow().candidate.clone();
+        if let Some(file) = candidate {
+            self.post_file(&file, true);
+        }
+    }
+
+    /// Gives the worker a file, if it is there and can read it.
+    fn post_file(&self, file: &File, is_candidate: bool) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            if !inner.ready || !inner.is_whole() {
+                return;
+            }
+            if is_candidate {
+                inner.unheard.fill(false);
+            }
+            inner.unheard.push(is_candidate);
+        }
+        self.pass(file);
+    }
+
+    /// There is no recording any more.
+    pub(crate) fn forget_recording(&self) {
+        if self.inner.borrow_mut().file.take().is_some() {
+            self.post(&ToWorker::ForgetRecording);
+        }
+    }
+
+    /// Asks for the recording as a file, under a line that ends in this link.
+    pub(crate) fn write_recording(&self, link: String) {
+        self.post(&ToWorker::WriteRecording { link });
+    }
+
+    /// What became of a file. Only the candidate is told of, and once.
+    fn hear_of_file(&self, news: News) {
+        let is_candidate = {
+            let mut inner = self.inner.borrow_mut();
+            let is_candidate = !inner.unheard.is_empty() && inner.unheard.remove(0);
+            if is_candidate {
+                let candidate = inner.candidate.take();
+                if matches!(news, News::Recorded(_)) {
+                    inner.file = candidate;
+                }
+            }
+            is_candidate
+        };
+        if is_candidate {
+            (self.tell)(news);
+        }
+    }
+
+    /// What a worker dies of while it reads a file is the file.
+    fn blame_candidate(&self) {
+        let is_read = {
+            let mut inner = self.inner.borrow_mut();
+            let is_read = inner.unheard.iter().any(|&is_candidate| is_candidate);
+            inner.unheard.clear();
+            if is_read {
+                inner.candidate = None;
+            }
+            is_read
+        };
+        if is_read {
+            (self.tell)(News::Unreadable(strings::TOO_MUCH_TO_READ.to_owned()));
         }
     }
 
@@ -259,7 +355,11 @@ impl Client {
             .map_err(|_| "the browser did not start the worker".to_owned())?;
         let listener = self.clone();
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-            let bytes = Uint8Array::new(&event.data()).to_vec();
+            let data = event.data();
+            if let Some(file) = data.dyn_ref::<Blob>() {
+                return (listener.tell)(News::File(file.clone()));
+            }
+            let bytes = Uint8Array::new(&data).to_vec();
             match protocol::decode(&bytes) {
                 Ok(message) => listener.hear(message),
                 Err(error) => listener.die(error.to_string()),
@@ -298,6 +398,8 @@ impl Client {
                 }
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
+            FromWorker::Recorded { recording } => self.hear_of_file(News::Recorded(recording)),
+            FromWorker::Unreadable { message } => self.hear_of_file(News::Unreadable(message)),
             FromWorker::Refused { generation, message } => {
                 if let Some(asked) = self.flying(generation) {
                     self.land(true);
@@ -358,6 +460,7 @@ impl Client {
         };
         self.post_late_part();
         self.post_proof();
+        self.post_files();
         if revived {
             (self.tell)(News::Revived);
         }
@@ -387,6 +490,7 @@ impl Client {
 
     /// Ends the worker, keeps the question, and starts a fresh one unless that just failed.
     fn die(&self, message: String) {
+        self.blame_candidate();
         let waits = {
             let mut inner = self.inner.borrow_mut();
             if inner.halted {

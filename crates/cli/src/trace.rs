@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use import::trace::ImportedTrace;
-use scenario::{BeyondContext, Profile, Scenario};
+use scenario::{BeyondContext, Scenario};
 use sim_core::Trace;
 
 use crate::{args::TraceArgs, failure::Failure, input, output};
@@ -40,10 +40,7 @@ pub(crate) fn recording(
 
 /// Leave out what a recording takes the place of, and say so where a person asked for it.
 pub(crate) fn take_over(scenario: &mut Scenario) {
-    let has_pattern = scenario.bursts.take().is_some() | scenario.closed.take().is_some();
-    let has_profile = std::mem::take(&mut scenario.profile) != Profile::Constant;
-    let has_classes = !std::mem::take(&mut scenario.classes).is_empty();
-    if has_pattern || has_profile || has_classes {
+    if scenario.leave_traffic_to_recording() {
         output::note(
             "The recording has its own arrivals and lengths; bursts, closed loop, rate profile and \
              classes of the scenario are not used.",

@@ -8,14 +8,16 @@
 //! worker needs neither the catalogue nor the reader of what people type.
 
 mod question;
+mod recording;
 
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use question::{Question, Traffic};
+pub use recording::{Lengths, Recording, Saved};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -41,6 +43,16 @@ pub enum ToWorker {
         generation: u64,
         /// Root of the proof's random numbers.
         seed: u64,
+    },
+    /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
+    /// read where it is needed, and answered by [`FromWorker::Recorded`] or
+    /// [`FromWorker::Unreadable`].
+    ForgetRecording,
+    /// Write the recording as a table under a line with this link. It goes back as a file of the
+    /// browser, too.
+    WriteRecording {
+        /// The link of the scenario that replays it.
+        link: String,
     },
     /// Stop working on this generation, if it is a current one.
     Cancel {
@@ -83,6 +95,16 @@ pub enum FromWorker {
         generation: u64,
         /// What was found so far.
         answer: Box<ProofAnswer>,
+    },
+    /// A file was read as a recording, which takes the place of an earlier one.
+    Recorded {
+        /// What was understood.
+        recording: Box<Recording>,
+    },
+    /// A file is no recording. An earlier one stays.
+    Unreadable {
+        /// Why, and what to change, in sentences for the person.
+        message: String,
     },
     /// The scenario has no answer; the message says what to change.
     Refused {

@@ -2,9 +2,11 @@
 //! elsewhere.
 
 mod know;
+mod recording;
 mod settings;
 
 pub(crate) use know::*;
+pub(crate) use recording::*;
 pub(crate) use settings::*;
 
 use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
@@ -25,7 +27,7 @@ pub(crate) const DETAILS_COPIED: &str = "Details copied.";
 pub(crate) const TABLE_COPIED: &str = "Table copied.";
 pub(crate) const ALL_SETTINGS: &str = "All settings";
 pub(crate) const FEWER_SETTINGS: &str = "Done";
-pub(crate) const SETTINGS_COUNT: &str = "10 shown, 5 groups";
+pub(crate) const SETTINGS_COUNT: &str = "10 shown, 7 groups";
 pub(crate) const RESIZE_SETTINGS: &str = "Show more or fewer settings";
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const HIDE: &str = "Hide";

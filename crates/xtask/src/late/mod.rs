@@ -33,8 +33,15 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 3] =
-    ["web::views::know::know", "sim_worker::proof_task::begin", "sim_core::engine::seldom::start"];
+const DOORS: [&str; 7] = [
+    "web::views::know::know",
+    "web::views::plan::recorded::recorded",
+    "sim_worker::proof_task::begin",
+    "sim_worker::recording_file::read",
+    "sim_worker::recording_file::of",
+    "sim_worker::recording_task::plan",
+    "sim_core::engine::seldom::start",
+];
 
 /// What the module exports and nobody calls: streams between Rust and JavaScript that come with
 /// Leptos, with all that hangs on them. The page has no streams.

@@ -10,6 +10,8 @@ mod knee_data;
 mod knee_files;
 mod knee_table;
 mod ledger;
+pub(crate) mod recorded;
+mod recording_group;
 mod remarks;
 mod settings_panel;
 

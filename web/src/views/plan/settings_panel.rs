@@ -5,6 +5,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
+use super::recording_group::recording_group;
 use crate::{
     controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
     dom::{El, el},
@@ -15,13 +16,23 @@ use crate::{
 
 /// All controls of Plan, in order. `engine_open` tells whether the engine's group begins open.
 pub(crate) fn settings_panel(engine_open: bool) -> El {
+    let state = expect_context::<State>();
+    let is_recorded = move || state.recording.with(Option::is_some);
+    // A recording takes the place of what is drawn.
+    let drawn = move |element: El| element.flag_of("hidden", is_recorded);
+    let lengths = move || {
+        state.recording.with(|recording| {
+            recording.as_deref().map_or_else(String::new, strings::recorded_lengths)
+        })
+    };
     el("div").class("controls").child([
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
         // Users of a closed loop take the place of the rate.
         control_set(Group::Traffic)
             .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
             .when(is_closed(true), || in_place_of(&settings::RATE, &settings::USERS))
-            .child([control(&settings::PROMPT), control(&settings::ANSWER)]),
+            .child([drawn(control(&settings::PROMPT)), drawn(control(&settings::ANSWER))])
+            .when(is_recorded, move || el("p").class("control-help").text_of(lengths)),
         control_set(Group::Target).child([
             control(&settings::TTFT),
             control(&settings::TPOT),
@@ -29,9 +40,10 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             control(&settings::HEADROOM),
         ]),
         el("div").class("folds").child([
-            arrivals_group(),
-            lengths_group(),
-            mix_group(),
+            recording_group(),
+            drawn(arrivals_group()),
+            drawn(lengths_group()),
+            drawn(mix_group()),
             engine_group(engine_open),
             overload_group(),
             accuracy_group(),

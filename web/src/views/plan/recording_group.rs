@@ -1,0 +1,95 @@
+//! The group of settings in which a recording takes the place of drawn requests: where its file is
+//! given, and what became of it. What was understood of one comes late.
+
+use leptos::{ev, prelude::*};
+
+use super::recorded::recorded;
+use crate::{
+    browser,
+    controls::Fold,
+    dom::{El, el},
+    recording::Reading,
+    state::State,
+    strings,
+};
+
+/// Endings that the chooser shows first; what a file is, is told by what is in it.
+const ENDINGS: &str = ".csv,.tsv,.txt,.json,.jsonl,.gz";
+
+/// The folded group.
+pub(crate) fn recording_group() -> El {
+    Fold {
+        id: "recording",
+        name: strings::RECORDING,
+        summary: |_| {
+            let state = expect_context::<State>();
+            state.recording.with(|recording| match recording {
+                Some(recording) => strings::recording_summary(&recording.name, recording.requests),
+                None => strings::NO_RECORDING.to_owned(),
+            })
+        },
+        is_changed: |_| expect_context::<State>().recording.with(Option::is_some),
+        begins_open: false,
+        furnish,
+    }
+    .el()
+}
+
+fn furnish(body: El) -> El {
+    let state = expect_context::<State>();
+    listen(state);
+    let choose = move |event: ev::Event| {
+        let Some(input) = browser::input_of(&event) else { return };
+        state.open_file(input.files());
+        // The same file can be chosen again.
+        input.set_value("");
+    };
+    let zone = el("label").class("drop-zone").child([
+        el("input")
+            .attr("type", "file")
+            .attr("id", "recording-file")
+            .attr("accept", ENDINGS)
+            .attr("aria-describedby", "recording-help")
+            .on(ev::change, choose),
+        el("span").class("drop-zone-name").text(strings::CHOOSE_FILE),
+    ]);
+    let said = move || match state.reading.get() {
+        Reading::Nothing => String::new(),
+        Reading::Under(name) => strings::reading(&name),
+        Reading::Refused(message) => message,
+    };
+    let kind = move || {
+        let is_refused = state.reading.with(|reading| matches!(reading, Reading::Refused(_)));
+        if is_refused { "invalid" } else { "under-way" }
+    };
+    let message = el("p")
+        .class("control-message")
+        .attr("role", "status")
+        .attr_of("data-kind", kind)
+        .flag_of("hidden", move || state.reading.with(|reading| *reading == Reading::Nothing))
+        .text_of(said);
+    let help =
+        el("p").class("control-help").attr("id", "recording-help").text(strings::CHOOSE_HELP);
+    // It is there only once the late part has read it.
+    body.child([zone, help, message])
+        .when(move || state.recording.with(Option::is_some), move || recorded(state))
+}
+
+/// A file may be dropped anywhere: elsewhere the browser would leave the page for it.
+fn listen(state: State) {
+    let holds_files = |event: &ev::DragEvent| {
+        let types = event.data_transfer().map(|data| data.types());
+        types.is_some_and(|types| types.includes(&"Files".into(), 0))
+    };
+    window_event_listener(ev::dragover, move |event| {
+        if holds_files(&event) {
+            event.prevent_default();
+        }
+    });
+    window_event_listener(ev::drop, move |event| {
+        if holds_files(&event) {
+            event.prevent_default();
+            state.open_file(event.data_transfer().and_then(|data| data.files()));
+        }
+    });
+}
