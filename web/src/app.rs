@@ -15,7 +15,7 @@ use crate::{
     url_state,
     views::{
         know::know,
-        plan::{announcer, plan},
+        plan::{ANSWER_ID, announcer, plan},
     },
 };
 
@@ -78,7 +78,7 @@ fn page(state: State, layout: Layout) -> El {
         column.set_scroll_top(0);
         match state.view.get() {
             View::Plan => plan(condensed),
-            View::Know => state.late.view(|| know(state)),
+            View::Know => state.late.view(ANSWER_ID, || know(state)),
         }
     };
     let inner = with_notice_line(el("div").class("main-inner")).region(view);

@@ -132,8 +132,9 @@ impl LatePart {
         self.stage.set(if wanted { Stage::Failed } else { Stage::Absent });
     }
 
-    /// What `build` makes, once the late part is there; until then, how far that is.
-    pub(crate) fn view(self, build: impl FnOnce() -> Nodes) -> Nodes {
+    /// What `build` makes, once the late part is there; until then, how far that is, in a card of this
+    /// id.
+    pub(crate) fn view(self, id: &str, build: impl FnOnce() -> Nodes) -> Nodes {
         match self.stage.get() {
             Stage::Here => build(),
             Stage::Failed => {
@@ -142,22 +143,22 @@ impl LatePart {
                     .class("button")
                     .on(ev::click, move |_| self.want())
                     .text(strings::TRY_AGAIN);
-                card(strings::VIEW_NOT_LOADED, Some(retry))
+                card(id, strings::VIEW_NOT_LOADED, Some(retry))
             }
             Stage::Absent | Stage::Loading => {
                 self.want();
-                card(strings::LOADING, None)
+                card(id, strings::LOADING, None)
             }
         }
     }
 }
 
 /// Where the view will be.
-fn card(text: &str, action: Option<El>) -> Nodes {
+fn card(id: &str, text: &str, action: Option<El>) -> Nodes {
     let said = el("p").class("headline").attr("role", "status").text(text);
     el("section")
         .class("card know-card")
-        .attr("id", "answer")
+        .attr("id", id)
         .attr("tabindex", "-1")
         .attr("aria-label", strings::ANSWER_LABEL)
         .child([said.into(), Nodes::from(action)])

@@ -7,7 +7,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
-use protocol::{Question, Recording};
+use protocol::{PoolsAnswer, Question, Recording};
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
@@ -88,6 +88,9 @@ pub(crate) struct State {
     pub(crate) recorded_per_s: RwSignal<f64>,
     /// Whether a file is being read.
     pub(crate) reading: RwSignal<Reading>,
+    /// What came of prefill and decode pools, and whether that is of an older scenario.
+    pub(crate) pools: RwSignal<Option<Result<PoolsAnswer, String>>>,
+    pub(crate) pools_are_stale: RwSignal<bool>,
     /// The toast beside which the recording is offered as a file.
     pub(crate) offer: RwSignal<Option<String>>,
     /// What the scenario resolves to.
@@ -195,6 +198,8 @@ impl State {
             recording,
             recorded_per_s: RwSignal::new(1.0),
             reading: RwSignal::new(Reading::Nothing),
+            pools: RwSignal::new(None),
+            pools_are_stale: RwSignal::new(false),
             offer: RwSignal::new(None),
             resolution,
             answered: RwSignal::new(None),
@@ -325,7 +330,7 @@ impl State {
     }
 
     /// What to ask the worker; none if the scenario does not resolve to numbers.
-    fn question(self, quick: bool) -> Option<Asked> {
+    pub(crate) fn question(self, quick: bool) -> Option<Asked> {
         let resolution = self.resolution.get_untracked();
         let mut question = match resolution.outcome.as_ref() {
             Ok((resolved, _)) => Question::of(resolved)?,
@@ -394,6 +399,10 @@ impl State {
                     self.proof_ms.set(Some(now_ms() - self.proof_began_ms.get_value()));
                 }
                 self.proved.set(Some(Arc::from(answer)));
+            }
+            News::Pools(outcome) => {
+                self.pools.set(Some(outcome.map(|answer| *answer)));
+                self.pools_are_stale.set(false);
             }
             News::Recorded(recording) => self.take_recording(*recording),
             News::Unreadable(message) => self.refuse_file(message),

@@ -6,7 +6,9 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
-use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, Recording, ToWorker};
+use protocol::{
+    BUILD_ID, FromWorker, PROTOCOL, PoolsAnswer, PoolsAsked, Question, Recording, ToWorker,
+};
 use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
@@ -48,6 +50,8 @@ pub(crate) enum News {
     Answer { asked: Asked, answer: Box<PlanAnswer>, complete: bool },
     /// What a proof has found so far.
     Proof(Box<ProofAnswer>),
+    /// What came of the pools that were asked for last.
+    Pools(Result<Box<PoolsAnswer>, String>),
     /// The last file that was given was read as a recording.
     Recorded(Box<Recording>),
     /// It could not be; why.
@@ -78,6 +82,8 @@ struct Inner {
     waiting: Option<Asked>,
     /// Generation and seed of the proof under way; a fresh worker is asked for it again.
     proof: Option<(u64, u64)>,
+    /// Generation of the pools under way, and what was asked; a fresh worker is asked again.
+    pools: Option<(u64, Box<Question>, PoolsAsked)>,
     /// The file of the recording; a fresh worker gets it again.
     file: Option<File>,
     /// A file that is to become the recording.
@@ -164,6 +170,7 @@ impl Client {
         self.post_late_part();
         self.post_proof();
         self.post_files();
+        self.post_pools();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -200,6 +207,40 @@ impl Client {
         };
         if let Some((generation, seed)) = asked {
             self.post(&ToWorker::Prove { generation, seed });
+        }
+    }
+
+    /// Asks for prefill and decode pools, beside whatever else is asked; newer ones replace them.
+    pub(crate) fn pools(&self, question: Question, asked: PoolsAsked) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.generation += 1;
+            inner.pools = Some((inner.generation, Box::new(question), asked));
+        }
+        self.post_pools();
+    }
+
+    fn post_pools(&self) {
+        let pools = {
+            let inner = self.inner.borrow();
+            inner.pools.clone().filter(|_| inner.ready && inner.is_whole())
+        };
+        if let Some((generation, question, asked)) = pools {
+            self.post(&ToWorker::Pools { generation, question, asked });
+        }
+    }
+
+    fn hear_of_pools(&self, generation: u64, outcome: Result<Box<PoolsAnswer>, String>) {
+        let is_current = {
+            let mut inner = self.inner.borrow_mut();
+            let is_current = inner.pools.as_ref().is_some_and(|(now, ..)| *now == generation);
+            if is_current {
+                inner.pools = None;
+            }
+            is_current
+        };
+        if is_current {
+            (self.tell)(News::Pools(outcome));
         }
     }
 
@@ -398,6 +439,7 @@ impl Client {
                 }
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
+            FromWorker::Pools { generation, outcome } => self.hear_of_pools(generation, outcome),
             FromWorker::Recorded { recording } => self.hear_of_file(News::Recorded(recording)),
             FromWorker::Unreadable { message } => self.hear_of_file(News::Unreadable(message)),
             FromWorker::Refused { generation, message } => {
@@ -461,6 +503,7 @@ impl Client {
         self.post_late_part();
         self.post_proof();
         self.post_files();
+        self.post_pools();
         if revived {
             (self.tell)(News::Revived);
         }

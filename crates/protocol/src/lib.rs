@@ -7,12 +7,14 @@
 //! The page has looked up all names before it asks: what crosses are plain numbers, so that the
 //! worker needs neither the catalogue nor the reader of what people type.
 
+mod pools;
 mod question;
 mod recording;
 
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use pools::{PoolsAnswer, PoolsAsked, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
 pub use recording::{Lengths, Recording, Saved};
 
@@ -43,6 +45,16 @@ pub enum ToWorker {
         generation: u64,
         /// Root of the proof's random numbers.
         seed: u64,
+    },
+    /// Simulate prefill and decode pools, and as many replicas that do both. Plans go first; newer
+    /// pools replace those under way.
+    Pools {
+        /// Grows with every request of the page, plans included.
+        generation: u64,
+        /// The traffic, and each replica.
+        question: Box<Question>,
+        /// The pools.
+        asked: PoolsAsked,
     },
     /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
     /// read where it is needed, and answered by [`FromWorker::Recorded`] or
@@ -95,6 +107,13 @@ pub enum FromWorker {
         generation: u64,
         /// What was found so far.
         answer: Box<ProofAnswer>,
+    },
+    /// What came of prefill and decode pools.
+    Pools {
+        /// The request that this is about.
+        generation: u64,
+        /// What requests saw, or why there is nothing to see, in a sentence.
+        outcome: Result<Box<PoolsAnswer>, String>,
     },
     /// A file was read as a recording, which takes the place of an earlier one.
     Recorded {

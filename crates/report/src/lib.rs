@@ -35,7 +35,7 @@ pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
 pub use catalogue::{catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
-pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
+pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
     plateau_name, queue_name, queue_words, setting_name, truth_figures, truth_title,
@@ -50,4 +50,4 @@ pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
 pub use windows::windows_csv;
-pub use words::{RUN_LONGER, with_headroom};
+pub use words::{RUN_LONGER, run_pools, run_transfers, with_headroom};

@@ -112,7 +112,7 @@ static NEEDS: &[Needy] = &[
 const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
 
 /// Pools are simulated, but nothing is planned with them.
-const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone; this is about replicas that do both.";
+const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) are simulated beside the plan, on the page and by headroom simulate; the plan itself is about replicas that do both.";
 
 /// As many requests are looked at for lengths beyond the context.
 const MOST_LOOKED_AT: u64 = 10_000;

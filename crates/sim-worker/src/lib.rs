@@ -4,7 +4,9 @@
 //! compiled once. Between two slices of work it yields through a message channel: a timer would wait for
 //! 4 ms each time, a microtask would never let the page's messages in.
 
+mod aside;
 pub mod late;
+mod pools_task;
 mod proof_task;
 mod recording_file;
 mod recording_task;

@@ -10,7 +10,8 @@ use protocol::{FromWorker, Question, ToWorker, Traffic};
 use sim_core::{Progress, Run, Simulation, Trace};
 
 use crate::{
-    proof_task::{self, Proving},
+    aside::Aside,
+    pools_task, proof_task,
     recording_task::{self, Taken},
 };
 
@@ -31,7 +32,9 @@ const NO_RECORDING: &str = "The recording cannot be read any more. Choose its fi
 pub(crate) struct Session {
     task: Option<Task>,
     /// Goes on whenever there is no plan to work on.
-    proof: Option<(u64, Box<dyn Proving>)>,
+    proof: Option<(u64, Box<dyn Aside>)>,
+    /// Goes on before the proof.
+    pools: Option<(u64, Box<dyn Aside>)>,
     /// What questions about a recording are about.
     recording: Option<Arc<Trace>>,
 }
@@ -57,6 +60,11 @@ impl Session {
                 if self.task.is_none() {
                     post(FromWorker::Refused { generation, message: NO_RECORDING.to_owned() });
                 }
+            }
+            ToWorker::Pools { generation, question, asked } => {
+                let trace = self.recording.as_ref();
+                let task = pools_task::begin(generation, &question, asked, trace);
+                self.pools = Some((generation, task));
             }
             ToWorker::ForgetRecording => self.recording = None,
             // What becomes a file of the browser is not for here.
@@ -103,14 +111,14 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.proof.is_some()
+        self.task.is_some() || self.pools.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.
     pub(crate) fn work(&mut self, clock_ms: &dyn Fn() -> f64, post: &mut dyn FnMut(FromWorker)) {
         let start_ms = clock_ms();
         let Some(task) = &mut self.task else {
-            self.prove(&|| clock_ms() - start_ms >= SLICE_MS, post);
+            self.go_on_aside(&|| clock_ms() - start_ms >= SLICE_MS, post);
             return;
         };
         let mut done = false;
@@ -130,18 +138,19 @@ impl Session {
         }
     }
 
-    /// A slice of the proof: whole checks, so that a cancel may wait for one of them.
-    fn prove(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let Some((_, proof)) = &mut self.proof else { return };
+    /// A slice of what goes on beside plans: whole pieces, so that a cancel may wait for one of them.
+    fn go_on_aside(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
+        let slot = if self.pools.is_some() { &mut self.pools } else { &mut self.proof };
+        let Some((_, task)) = slot else { return };
         let mut done = false;
         while !done {
-            done = proof.advance(post);
+            done = task.advance(post);
             if is_over() {
                 break;
             }
         }
         if done {
-            self.proof = None;
+            *slot = None;
         }
     }
 }

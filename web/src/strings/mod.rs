@@ -2,10 +2,12 @@
 //! elsewhere.
 
 mod know;
+mod pools;
 mod recording;
 mod settings;
 
 pub(crate) use know::*;
+pub(crate) use pools::*;
 pub(crate) use recording::*;
 pub(crate) use settings::*;
 
@@ -131,7 +133,9 @@ pub(crate) const fn withheld(is_stable: bool) -> &'static str {
     if is_stable { "withheld: too few answers" } else { "withheld: unstable" }
 }
 
-pub(crate) const KNEE_COLUMNS: [&str; 8] = [
+/// The first one only where the loads are users.
+pub(crate) const KNEE_COLUMNS: [&str; 9] = [
+    "Users",
     "Requests per second",
     "TTFT P50",
     "TTFT P99",

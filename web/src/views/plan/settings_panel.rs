@@ -207,6 +207,8 @@ fn engine_group(begins_open: bool) -> El {
                 "sched.rules",
                 "kv.capacity_tokens",
                 "spec.tokens",
+                "disagg.prefill",
+                "disagg.decode",
             ];
             differs(scenario, &keys) || (is_vllm(scenario) && differs(scenario, &VLLM_KEYS))
         },
@@ -222,6 +224,13 @@ fn engine_group(begins_open: bool) -> El {
                     control(&settings::CACHE),
                 ])
                 .when(move || state.current.with(may_draft), || control(&settings::DRAFTED));
+            let has_pools = move || state.current.with(|now| now.disagg.is_asked_for());
+            let body = body
+                .when(
+                    move || state.current.with(may_pool),
+                    || settings::POOLS.iter().map(control).collect::<Vec<_>>(),
+                )
+                .when(has_pools, || settings::POOL_DETAILS.iter().map(control).collect::<Vec<_>>());
             let drafts = move || state.current.with(|scenario| scenario.spec.tokens > 0);
             let body = body
                 .when(drafts, || settings::DRAFT_DETAILS.iter().map(control).collect::<Vec<_>>())
@@ -252,6 +261,12 @@ const fn is_vllm(scenario: &Scenario) -> bool {
 /// Whether drafts suit the rules, or are asked for all the same.
 const fn may_draft(scenario: &Scenario) -> bool {
     matches!(scenario.rules, SchedRules::Reference) || scenario.spec.tokens > 0
+}
+
+/// Whether pools suit the rules and the step time, or are asked for all the same.
+const fn may_pool(scenario: &Scenario) -> bool {
+    let suits = matches!(scenario.rules, SchedRules::Reference) && scenario.knows_memory();
+    suits || scenario.disagg.is_asked_for()
 }
 
 /// What only vLLM's rules can be told, in words.
