@@ -1,7 +1,7 @@
 //! A recording in the place of the scenario's own requests: a file that the person gives, read by the
 //! worker, which keeps what is in it.
 
-use std::{sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
 use leptos::prelude::*;
 use protocol::Recording;
@@ -19,22 +19,36 @@ use crate::{
 /// How long the browser may take to begin with a file that it is to keep, in milliseconds.
 const KEEP_MS: u64 = 10_000;
 
-/// What becomes of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Reading {
-    /// There is none, or it has become the recording.
-    Nothing,
-    /// It is being read; its name.
-    Under(String),
-    /// It cannot be used; why.
-    Refused(String),
+/// What few visitors get, of one type: signals of as many types as there are such things would be
+/// copies of the same code.
+pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
+
+/// The recording that is kept, if it is one.
+pub(crate) fn recording_in(kept: &Option<Kept>) -> Option<&Recording> {
+    kept.as_ref()?.downcast_ref()
+}
+
+/// What became of a file: a recording, or the reason why it is none. A door, as thin as can be: the
+/// page loads what is behind it when somebody brings a file.
+#[inline(never)]
+fn unpacked(is_recording: bool, packed: &[u8]) -> Result<Arc<Recording>, String> {
+    unpacked_late(is_recording, packed)
+}
+
+#[inline(never)]
+fn unpacked_late(is_recording: bool, packed: &[u8]) -> Result<Arc<Recording>, String> {
+    if is_recording {
+        return protocol::unpack(packed).map(Arc::new).ok_or_else(String::new);
+    }
+    Err(protocol::unpack(packed).unwrap_or_default())
 }
 
 impl State {
     /// Reads the first of some files as a recording.
     pub(crate) fn open_file(self, files: Option<FileList>) {
         let Some(file) = files.and_then(|files| files.get(0)) else { return };
-        self.reading.set(Reading::Under(file.name()));
+        self.file_is_refused.set(false);
+        self.file_said.set(Some(strings::reading(&file.name())));
         self.show_recording();
         self.late.want();
         self.with_client(|client| client.record(file));
@@ -53,10 +67,18 @@ impl State {
         }
     }
 
+    /// What the worker made of the last file.
+    pub(crate) fn hear_of_file(self, is_recording: bool, packed: &[u8]) {
+        match unpacked(is_recording, packed) {
+            Ok(recording) => self.take_recording(recording),
+            Err(message) => self.refuse_file(message),
+        }
+    }
+
     /// A file was understood: its requests take the place of the scenario's own. One that a page
     /// saved brings its scenario with it.
-    pub(crate) fn take_recording(self, recording: Recording) {
-        self.reading.set(Reading::Nothing);
+    fn take_recording(self, recording: Arc<Recording>) {
+        self.file_said.set(None);
         let mut recorded_per_s = recording.mean_rate_per_s;
         if let Some(saved) = &recording.saved {
             let parsed = Scenario::from_link(&saved.link);
@@ -64,46 +86,48 @@ impl State {
             self.notices.set(parsed.notices);
             self.scenario.set(parsed.scenario);
         }
-        self.recorded_per_s.set(recorded_per_s);
         self.toast.set(Some(strings::recording_taken(&recording.name, recording.requests)));
-        self.replace_recording(Some(Arc::new(recording)));
+        self.replace_recording(Some(recording), Some(recorded_per_s));
     }
 
     /// Back to the scenario's own requests.
     pub(crate) fn forget_recording(self) {
         self.with_client(Client::forget_recording);
-        self.replace_recording(None);
+        self.replace_recording(None, None);
     }
 
     /// Takes the recording as made at another rate, requests per second.
     pub(crate) fn record_at(self, recorded_per_s: f64) {
-        self.recorded_per_s.set(recorded_per_s);
+        self.recorded_per_s.set(Some(recorded_per_s));
         self.answered.set(None);
         self.ask(false);
     }
 
     /// An answer about other requests is none, however alike the settings are.
-    fn replace_recording(self, recording: Option<Arc<Recording>>) {
+    fn replace_recording(self, recording: Option<Arc<Recording>>, recorded_per_s: Option<f64>) {
         self.answered.set(None);
-        self.recording.set(recording);
+        self.recorded_per_s.set(recorded_per_s);
+        self.recording.set(recording.map(|recording| recording as Kept));
         self.ask(false);
     }
 
     /// A file cannot be used. An earlier recording stays.
     pub(crate) fn refuse_file(self, message: String) {
-        self.reading.set(Reading::Refused(message));
+        self.file_is_refused.set(true);
+        self.file_said.set(Some(message));
     }
 
     /// What reads files did not come.
     pub(crate) fn reader_failed(self) {
-        if matches!(self.reading.get_untracked(), Reading::Under(_)) {
-            self.reading.set(Reading::Refused(strings::READER_NOT_LOADED.to_owned()));
+        let is_read = self.file_said.with_untracked(Option::is_some);
+        if is_read && !self.file_is_refused.get_untracked() {
+            self.refuse_file(strings::READER_NOT_LOADED.to_owned());
         }
     }
 
     /// Lets the person keep the recording, with the scenario and the rate it counts as made at.
     pub(crate) fn save_recording(self) {
-        let rate = quantity::editable(self.recorded_per_s.get_untracked());
+        let rate = quantity::editable(self.recorded_per_s.get_untracked().unwrap_or(1.0));
         let link = self.scenario.with_untracked(Scenario::to_link);
         self.with_client(|client| client.write_recording([&rate, "&", &link].concat()));
     }
@@ -112,7 +136,7 @@ impl State {
     pub(crate) fn keep_file(self, file: &Blob) {
         let Ok(address) = Url::create_object_url_with_blob(file) else { return };
         let name = self.recording.with_untracked(|recording| {
-            let name = recording.as_ref().map_or("", |recording| &recording.name);
+            let name = recording_in(recording).map_or("", |recording| &recording.name);
             [name.split('.').next().unwrap_or_default(), ".headroom.csv"].concat()
         });
         browser::save(&address, &name);

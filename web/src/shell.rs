@@ -13,6 +13,7 @@ use crate::{
     icons::{Icon, mark},
     keys,
     memo::effect,
+    recording::recording_in,
     state::{Sheet, State, View},
     strings,
     theme::{Choice, ThemeState},
@@ -109,7 +110,7 @@ fn drawer_button(state: State) -> El {
 /// Copies the link to the scenario and says so.
 pub(crate) fn copy_link(state: State) {
     let requests =
-        state.recording.with_untracked(|recording| recording.as_ref().map(|r| r.requests));
+        state.recording.with_untracked(|kept| recording_in(kept).map(|taken| taken.requests));
     if let Some(requests) = requests {
         let said = Some(strings::too_big_for_link(requests));
         state.offer.set(said.clone());

@@ -7,7 +7,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
 use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
-use protocol::{PoolsAnswer, Question, Recording};
+use protocol::Question;
 use scenario::{Notice, ResolveError, Resolved, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
@@ -15,8 +15,10 @@ use crate::{
     browser::{self, Debounce, now_ms},
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
-    recording::Reading,
+    recording::{Kept, recording_in},
+    strings,
     url_state::Steps,
+    views::plan::pools_card,
     worker_client::{Asked, Client, News},
 };
 
@@ -83,13 +85,15 @@ pub(crate) struct State {
     /// The same, told only when it differs; under a recording, with the recording's traffic.
     pub(crate) current: Memo<Scenario>,
     /// What the requests come from, if not from the scenario.
-    pub(crate) recording: RwSignal<Option<Arc<Recording>>>,
+    pub(crate) recording: RwSignal<Option<Kept>>,
     /// The rate at which the recording counts as made, requests per second.
-    pub(crate) recorded_per_s: RwSignal<f64>,
-    /// Whether a file is being read.
-    pub(crate) reading: RwSignal<Reading>,
+    pub(crate) recorded_per_s: RwSignal<Option<f64>>,
+    /// What is said of the file that was given last: that it is being read, or why it cannot be used.
+    pub(crate) file_said: RwSignal<Option<String>>,
+    /// Whether that file cannot be used.
+    pub(crate) file_is_refused: RwSignal<bool>,
     /// What came of prefill and decode pools, and whether that is of an older scenario.
-    pub(crate) pools: RwSignal<Option<Result<PoolsAnswer, String>>>,
+    pub(crate) pools: RwSignal<Option<Kept>>,
     pub(crate) pools_are_stale: RwSignal<bool>,
     /// The toast beside which the recording is offered as a file.
     pub(crate) offer: RwSignal<Option<String>>,
@@ -181,10 +185,10 @@ impl State {
     /// Begins with a scenario and the notices of its link.
     pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>) -> Self {
         let scenario = RwSignal::new(first.clone());
-        let recording = RwSignal::new(None::<Arc<Recording>>);
+        let recording = RwSignal::new(None::<Kept>);
         let current = memo(move |_| {
-            let means = recording.with(|recording| {
-                recording.as_ref().map(|recording| (recording.input.mean, recording.output.mean))
+            let means = recording.with(|kept| {
+                recording_in(kept).map(|recording| (recording.input.mean, recording.output.mean))
             });
             scenario.with(|scenario| match means {
                 Some(means) => scenario.under_recording(means),
@@ -196,8 +200,9 @@ impl State {
             scenario,
             current,
             recording,
-            recorded_per_s: RwSignal::new(1.0),
-            reading: RwSignal::new(Reading::Nothing),
+            recorded_per_s: RwSignal::new(None),
+            file_said: RwSignal::new(None),
+            file_is_refused: RwSignal::new(false),
             pools: RwSignal::new(None),
             pools_are_stale: RwSignal::new(false),
             offer: RwSignal::new(None),
@@ -336,8 +341,8 @@ impl State {
             Ok((resolved, _)) => Question::of(resolved)?,
             Err(_) => return None,
         };
-        if self.recording.with_untracked(Option::is_some) {
-            question.ask_of_recording(self.recorded_per_s.get_untracked());
+        if let Some(recorded_per_s) = self.recorded_per_s.get_untracked() {
+            question.ask_of_recording(recorded_per_s);
         }
         let input_ms = self.asked.with_value(|asked| asked.input_ms);
         Some(Asked { scenario: resolution.scenario, question, quick, input_ms })
@@ -400,12 +405,9 @@ impl State {
                 }
                 self.proved.set(Some(Arc::from(answer)));
             }
-            News::Pools(outcome) => {
-                self.pools.set(Some(outcome.map(|answer| *answer)));
-                self.pools_are_stale.set(false);
-            }
-            News::Recorded(recording) => self.take_recording(*recording),
-            News::Unreadable(message) => self.refuse_file(message),
+            News::Pools(packed) => pools_card::take(self, &packed),
+            News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
+            News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),
             News::Refused { asked, message } => {
                 if asked.scenario == self.current.get_untracked() {
@@ -416,7 +418,7 @@ impl State {
                 self.activity.set(Activity::Stopped { message, waits });
             }
             News::Revived => {
-                self.toast.set(Some(crate::strings::REVIVED.to_owned()));
+                self.toast.set(Some(strings::REVIVED.to_owned()));
                 self.activity.set(Activity::Idle);
                 self.ask(false);
             }

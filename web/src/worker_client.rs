@@ -6,9 +6,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
-use protocol::{
-    BUILD_ID, FromWorker, PROTOCOL, PoolsAnswer, PoolsAsked, Question, Recording, ToWorker,
-};
+use protocol::{BUILD_ID, FromWorker, PROTOCOL, PoolsAsked, Question, ToWorker};
 use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
@@ -17,7 +15,7 @@ use wasm_bindgen::{
 };
 use web_sys::{Blob, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-use crate::{browser::now_ms, strings};
+use crate::browser::now_ms;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
@@ -51,11 +49,11 @@ pub(crate) enum News {
     /// What a proof has found so far.
     Proof(Box<ProofAnswer>),
     /// What came of the pools that were asked for last.
-    Pools(Result<Box<PoolsAnswer>, String>),
-    /// The last file that was given was read as a recording.
-    Recorded(Box<Recording>),
-    /// It could not be; why.
-    Unreadable(String),
+    Pools(Vec<u8>),
+    /// What became of the last file that was given: whether it is a recording, and what is told of it.
+    FileRead(bool, Vec<u8>),
+    /// The worker died of it.
+    FileTooMuch,
     /// The recording as a file to keep.
     File(Blob),
     /// The scenario cannot be simulated.
@@ -230,7 +228,7 @@ impl Client {
         }
     }
 
-    fn hear_of_pools(&self, generation: u64, outcome: Result<Box<PoolsAnswer>, String>) {
+    fn hear_of_pools(&self, generation: u64, packed: Vec<u8>) {
         let is_current = {
             let mut inner = self.inner.borrow_mut();
             let is_current = inner.pools.as_ref().is_some_and(|(now, ..)| *now == generation);
@@ -240,7 +238,7 @@ impl Client {
             is_current
         };
         if is_current {
-            (self.tell)(News::Pools(outcome));
+            (self.tell)(News::Pools(packed));
         }
     }
 
@@ -294,20 +292,20 @@ impl Client {
     }
 
     /// What became of a file. Only the candidate is told of, and once.
-    fn hear_of_file(&self, news: News) {
+    fn hear_of_file(&self, is_recording: bool, packed: Vec<u8>) {
         let is_candidate = {
             let mut inner = self.inner.borrow_mut();
             let is_candidate = !inner.unheard.is_empty() && inner.unheard.remove(0);
             if is_candidate {
                 let candidate = inner.candidate.take();
-                if matches!(news, News::Recorded(_)) {
+                if is_recording {
                     inner.file = candidate;
                 }
             }
             is_candidate
         };
         if is_candidate {
-            (self.tell)(news);
+            (self.tell)(News::FileRead(is_recording, packed));
         }
     }
 
@@ -323,7 +321,7 @@ impl Client {
             is_read
         };
         if is_read {
-            (self.tell)(News::Unreadable(strings::TOO_MUCH_TO_READ.to_owned()));
+            (self.tell)(News::FileTooMuch);
         }
     }
 
@@ -439,9 +437,10 @@ impl Client {
                 }
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
-            FromWorker::Pools { generation, outcome } => self.hear_of_pools(generation, outcome),
-            FromWorker::Recorded { recording } => self.hear_of_file(News::Recorded(recording)),
-            FromWorker::Unreadable { message } => self.hear_of_file(News::Unreadable(message)),
+            FromWorker::Pools { generation, packed } => self.hear_of_pools(generation, packed),
+            FromWorker::FileRead { is_recording, packed } => {
+                self.hear_of_file(is_recording, packed)
+            }
             FromWorker::Refused { generation, message } => {
                 if let Some(asked) = self.flying(generation) {
                     self.land(true);

@@ -14,7 +14,7 @@ mod recording;
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use pools::{PoolsAnswer, PoolsAsked, PoolsSeen, PoolsSent};
+pub use pools::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
 pub use recording::{Lengths, Recording, Saved};
 
@@ -57,8 +57,7 @@ pub enum ToWorker {
         asked: PoolsAsked,
     },
     /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
-    /// read where it is needed, and answered by [`FromWorker::Recorded`] or
-    /// [`FromWorker::Unreadable`].
+    /// read where it is needed, and answered by [`FromWorker::FileRead`].
     ForgetRecording,
     /// Write the recording as a table under a line with this link. It goes back as a file of the
     /// browser, too.
@@ -112,18 +111,16 @@ pub enum FromWorker {
     Pools {
         /// The request that this is about.
         generation: u64,
-        /// What requests saw, or why there is nothing to see, in a sentence.
-        outcome: Result<Box<PoolsAnswer>, String>,
+        /// What [`pack`] makes of a [`PoolsOutcome`].
+        packed: Vec<u8>,
     },
-    /// A file was read as a recording, which takes the place of an earlier one.
-    Recorded {
-        /// What was understood.
-        recording: Box<Recording>,
-    },
-    /// A file is no recording. An earlier one stays.
-    Unreadable {
-        /// Why, and what to change, in sentences for the person.
-        message: String,
+    /// What became of a file. A recording takes the place of an earlier one; if it is none, the
+    /// earlier one stays.
+    FileRead {
+        /// Whether it is a recording.
+        is_recording: bool,
+        /// What [`pack`] makes of a [`Recording`], or of the reason as a [`String`].
+        packed: Vec<u8>,
     },
     /// The scenario has no answer; the message says what to change.
     Refused {
@@ -160,6 +157,20 @@ pub enum ProtocolError {
     /// Not a message.
     #[error("the message cannot be read or written: {0}")]
     Malformed(String),
+}
+
+/// Writes what few visitors get, so that a message that carries it need not know it: who unpacks it
+/// is loaded only when it is needed.
+#[must_use]
+pub fn pack<T: Serialize>(value: &T) -> Vec<u8> {
+    // No value of this crate has a part that cannot be written.
+    postcard::to_extend(value, Vec::new()).unwrap_or_default()
+}
+
+/// Reads what [`pack`] wrote; `None` if it did not.
+#[must_use]
+pub fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
+    postcard::from_bytes(packed).ok()
 }
 
 /// Writes a message.

@@ -67,3 +67,6 @@ pub struct PoolsAnswer {
     /// On replicas that do both.
     pub together: PoolsSeen,
 }
+
+/// What requests saw, or why there is nothing to see, in a sentence.
+pub type PoolsOutcome = Result<PoolsAnswer, String>;

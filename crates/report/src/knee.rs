@@ -127,7 +127,11 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         .collect();
     let mut text = table::aligned(&HEADER[usize::from(!has_users)..], &rows);
     let note = |is_due: fn(&LoadPoint) -> bool, words: &str| {
-        if points.iter().any(|&point| is_due(point)) { [words, "\n"].concat() } else { String::new() }
+        if points.iter().any(|&point| is_due(point)) {
+            [words, "\n"].concat()
+        } else {
+            String::new()
+        }
     };
     text.push_str(&note(|point| point.stable && !point.settled, words::UNSETTLED_NOTE));
     text.push_str(&note(|point| !point.stable, words::WITHHELD_NOTE));

@@ -5,7 +5,7 @@
 use std::{hint::black_box, sync::Arc};
 
 use protocol::{
-    FromWorker, PoolsAnswer, PoolsAsked, PoolsSeen, PoolsSent, Question, Traffic,
+    FromWorker, PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent, Question, Traffic,
 };
 use sim_core::{
     Keep, RequestSource, Run, Setup, SetupError, StepTimeSpec, Trace,
@@ -25,6 +25,17 @@ const MOST_REQUESTS: u64 = 50_000;
 /// is about a recording.
 #[inline(never)]
 pub(crate) fn begin(
+    generation: u64,
+    question: &Question,
+    asked: PoolsAsked,
+    trace: Option<&Arc<Trace>>,
+) -> Box<dyn Aside> {
+    begin_late(generation, question, asked, trace)
+}
+
+/// A door stays with the first part itself, so it is as thin as can be.
+#[inline(never)]
+fn begin_late(
     generation: u64,
     question: &Question,
     asked: PoolsAsked,
@@ -70,8 +81,8 @@ impl Stage {
         let link = link(&setup, asked)?;
         let pools = Disaggregated::new(&setup, (asked.prefill, asked.decode), link)
             .map_err(|error| said(&error))?;
-        let together = RoundRobin::new(&setup, asked.prefill + asked.decode)
-            .map_err(|error| said(&error))?;
+        let together =
+            RoundRobin::new(&setup, asked.prefill + asked.decode).map_err(|error| said(&error))?;
         Ok(Self::Ready(Box::new((pools, together))))
     }
 }
@@ -123,12 +134,13 @@ impl Aside for PoolsTask {
                 let (pools, fleet) = *both;
                 let together = fleet.merge(runs);
                 together
-                    .map(|together| Box::new(answer(self.asked, &pools, &together.total)))
+                    .map(|together| answer(self.asked, &pools, &together.total))
                     .ok_or_else(String::new)
             }
             Stage::Refused(message) => Err(message),
         };
-        post(FromWorker::Pools { generation: self.generation, outcome });
+        let packed = protocol::pack::<PoolsOutcome>(&outcome);
+        post(FromWorker::Pools { generation: self.generation, packed });
         true
     }
 }
@@ -192,7 +204,7 @@ mod tests {
         Question::of(&scenario.resolve().unwrap()).unwrap()
     }
 
-    fn outcome(question: &Question) -> Result<Box<PoolsAnswer>, String> {
+    fn outcome(question: &Question) -> PoolsOutcome {
         let mut task = begin(4, question, ASKED, None);
         let (mut told, mut pieces) = (Vec::new(), 0);
         while !task.advance(&mut |message| told.push(message)) {
@@ -200,7 +212,9 @@ mod tests {
         }
         assert!(pieces <= 4, "{pieces}");
         match told.pop() {
-            Some(FromWorker::Pools { generation: 4, outcome }) if told.is_empty() => outcome,
+            Some(FromWorker::Pools { generation: 4, packed }) if told.is_empty() => {
+                protocol::unpack(&packed).unwrap()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -211,7 +225,8 @@ mod tests {
         let answer = outcome(&asked).unwrap();
         let setup = asked.resolved().setup;
         let fleet = RoundRobin::new(&setup, 3).unwrap();
-        let total = sim_core::fleet::simulate_fleet(&fleet, Keep::default()).unwrap().unwrap().total;
+        let total =
+            sim_core::fleet::simulate_fleet(&fleet, Keep::default()).unwrap().unwrap().total;
         assert_eq!(answer.together.ttft_p99_s, total.ttft.percentile(99.0));
         assert_eq!(answer.requests, 600);
         let sent = answer.sent.unwrap();

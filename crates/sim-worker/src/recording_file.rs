@@ -1,6 +1,7 @@
 //! Recordings as files of the browser, which page and worker pass to each other as they are.
 
 use js_sys::{Array, Uint8Array};
+use protocol::Recording;
 use sim_core::Trace;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
@@ -9,14 +10,24 @@ use crate::recording_task::{self, MOST_BYTES, Taken};
 
 /// Reads the recording that a message holds, if it holds a file. The page waits for the late part
 /// before it sends one.
-pub(crate) fn take_in(message: &JsValue) -> Option<Result<Taken, String>> {
+pub(crate) fn take_in(message: &JsValue) -> Option<Taken> {
     let file: &File = message.dyn_ref()?;
     Some(read(file))
 }
 
-/// The only way to the readers of files, and never inlined.
+/// The only way to the readers of files. A door is never inlined, and as thin as can be: it stays
+/// with the first part itself.
 #[inline(never)]
-fn read(file: &File) -> Result<Taken, String> {
+fn read(file: &File) -> Taken {
+    read_late(file)
+}
+
+#[inline(never)]
+fn read_late(file: &File) -> Taken {
+    Taken::of(understood(file))
+}
+
+fn understood(file: &File) -> Result<(Trace, Recording), String> {
     let name = file.name();
     if file.size() > MOST_BYTES {
         return Err(format!("“{name}” is larger than 256 MiB. Keep a part of its lines."));
@@ -30,9 +41,14 @@ fn read(file: &File) -> Result<Taken, String> {
     recording_task::read(&name, &Uint8Array::new(&bytes).to_vec())
 }
 
-/// A recording as a file, under a line with a link; never inlined.
+/// A recording as a file, under a line with a link; a door.
 #[inline(never)]
 pub(crate) fn of(trace: &Trace, link: &str) -> Option<Blob> {
+    of_late(trace, link)
+}
+
+#[inline(never)]
+fn of_late(trace: &Trace, link: &str) -> Option<Blob> {
     let parts = Array::of1(&JsValue::from_str(&recording_task::write(trace, link)));
     Blob::new_with_str_sequence(&parts).ok()
 }

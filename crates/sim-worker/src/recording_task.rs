@@ -18,17 +18,31 @@ const SAVED: &str = "# headroom recorded=";
 /// Header of the table under it.
 const HEADER: &str = "arrival_s,input_tokens,output_tokens";
 
-/// A recording, and what a page has to know of it.
+/// What was made of a file.
 pub(crate) struct Taken {
-    pub(crate) trace: Arc<Trace>,
-    pub(crate) recording: Recording,
+    /// Its requests, if it is a recording.
+    pub(crate) trace: Option<Arc<Trace>>,
+    /// What a page has to know of it: a [`Recording`], or the reason why it is none.
+    pub(crate) packed: Vec<u8>,
+}
+
+impl Taken {
+    /// Packs what was read.
+    pub(crate) fn of(read: Result<(Trace, Recording), String>) -> Self {
+        match read {
+            Ok((trace, recording)) => {
+                Self { trace: Some(Arc::new(trace)), packed: protocol::pack(&recording) }
+            }
+            Err(message) => Self { trace: None, packed: protocol::pack(&message) },
+        }
+    }
 }
 
 /// Reads the bytes of a file.
 ///
 /// # Errors
 /// What is wrong with it and what to change, in sentences.
-pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Taken, String> {
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), String> {
     let imported =
         import::trace::read(Some(name), bytes).map_err(|error| sentence(&error.to_string()))?;
     let summary = imported.summary();
@@ -54,7 +68,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Taken, String> {
         skipped: skipped(&imported),
         notes: imported.notes,
     };
-    Ok(Taken { trace: Arc::new(trace), recording })
+    Ok((trace, recording))
 }
 
 const fn lengths(summary: LengthSummary) -> Lengths {
@@ -83,9 +97,14 @@ fn sentence(message: &str) -> String {
     [&first.unwrap_or_default(), letters.as_str(), end].concat()
 }
 
-/// The question how many GPUs serve a recording.
+/// The question how many GPUs serve a recording; a door.
 #[inline(never)]
 pub(crate) fn plan(question: &Question, trace: &Arc<Trace>, recorded_per_s: f64) -> Plan {
+    plan_late(question, trace, recorded_per_s)
+}
+
+#[inline(never)]
+fn plan_late(question: &Question, trace: &Arc<Trace>, recorded_per_s: f64) -> Plan {
     Plan::replaying(&question.resolved(), Arc::clone(trace), recorded_per_s)
 }
 
@@ -112,26 +131,26 @@ mod tests {
 
     #[test]
     fn what_was_understood_is_told() {
-        let Taken { trace, recording } = read("a.csv", TABLE.as_bytes()).expect("a recording");
+        let (trace, recording) = read("a.csv", TABLE.as_bytes()).expect("a recording");
         assert_eq!(trace.rows().len(), 2);
         assert_eq!((recording.requests, recording.span_s), (2, 2.0));
         assert_eq!((recording.mean_rate_per_s, recording.largest_request_tokens), (0.5, 340));
         assert_eq!((recording.input.mean, recording.output.max), (200.0, 40));
         assert_eq!(recording.saved, None);
         let [line] = &recording.skipped[..] else { panic!("{:?}", recording.skipped) };
-        assert!(line.starts_with("Line 4: “input_tokens” is “x”"), "{line}");
+        assert!(line.starts_with("Line 4: input_tokens is “x”"), "{line}");
         assert!(recording.notes.iter().any(|note| note.starts_with("1 of 3 rows left out")));
     }
 
     #[test]
     fn a_saved_recording_comes_back_with_its_scenario() {
-        let Taken { trace, .. } = read("a.csv", TABLE.as_bytes()).expect("a recording");
+        let (trace, _) = read("a.csv", TABLE.as_bytes()).expect("a recording");
         let text = write(&trace, "1.25&v=1&rate=40&ttft=500ms");
-        let again = read("b.csv", text.as_bytes()).expect("a recording");
-        assert_eq!(again.trace, trace);
+        let (again, recording) = read("b.csv", text.as_bytes()).expect("a recording");
+        assert_eq!(again, trace);
         let expected = Saved { link: "v=1&rate=40&ttft=500ms".to_owned(), recorded_per_s: 1.25 };
-        assert_eq!(again.recording.saved, Some(expected));
-        assert!(again.recording.skipped.is_empty());
+        assert_eq!(recording.saved, Some(expected));
+        assert!(recording.skipped.is_empty());
     }
 
     #[test]

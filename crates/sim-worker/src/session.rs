@@ -93,15 +93,14 @@ impl Session {
         Some(plan(&question.resolved()))
     }
 
-    /// Takes what was read of a file. If it is a recording, it takes the place of the one before.
-    pub(crate) fn record(&mut self, read: Result<Taken, String>) -> FromWorker {
-        match read {
-            Ok(Taken { trace, recording }) => {
-                self.recording = Some(trace);
-                FromWorker::Recorded { recording: Box::new(recording) }
-            }
-            Err(message) => FromWorker::Unreadable { message },
+    /// Takes what was made of a file. A recording takes the place of the one before.
+    pub(crate) fn record(&mut self, taken: Taken) -> FromWorker {
+        let Taken { trace, packed } = taken;
+        let is_recording = trace.is_some();
+        if is_recording {
+            self.recording = trace;
         }
+        FromWorker::FileRead { is_recording, packed }
     }
 
     /// The recording.
@@ -351,8 +350,10 @@ mod tests {
         assert!(!session.is_busy());
 
         let bytes = include_bytes!("../../../tests/golden/roofline/roofline_rate1.csv");
-        let news = session.record(recording_task::read("rate1.csv", bytes));
-        assert!(matches!(news, FromWorker::Recorded { .. }), "{news:?}");
+        let news = session.record(Taken::of(recording_task::read("rate1.csv", bytes)));
+        assert!(matches!(news, FromWorker::FileRead { is_recording: true, .. }), "{news:?}");
+        let other = session.record(Taken::of(recording_task::read("none.csv", b"")));
+        assert!(matches!(other, FromWorker::FileRead { is_recording: false, .. }), "{other:?}");
         session.receive(ask(2), &mut |_| {});
         let (news, _) = work_out(&mut session);
         let Some(FromWorker::Answer { answer, complete: true, .. }) = news.last() else {

@@ -33,9 +33,11 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 9] = [
+const DOORS: [&str; 11] = [
     "web::views::know::know",
+    "web::recording::unpacked",
     "web::views::plan::pools_card::pools_card",
+    "web::views::plan::pools_card::take",
     "web::views::plan::recorded::recorded",
     "sim_worker::pools_task::begin",
     "sim_worker::proof_task::begin",

@@ -39,7 +39,11 @@ fn panel(class: &str, title: &'static str, beside: &'static str) -> El {
 }
 
 /// A table that can be scrolled, its rows told by `rows`.
-pub(crate) fn table(name: &'static str, columns: &[&str], rows: impl Fn() -> Vec<El> + 'static) -> El {
+pub(crate) fn table(
+    name: &'static str,
+    columns: &[&str],
+    rows: impl Fn() -> Vec<El> + 'static,
+) -> El {
     el("div")
         .class("table-scroll")
         .attr("tabindex", "0")

@@ -1,13 +1,16 @@
 //! Prefill and decode on replicas of their own, beside as many replicas that do both.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
-use protocol::{PoolsAnswer, PoolsAsked, PoolsSeen};
+use protocol::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen};
 use quantity::{duration, rate, share};
 
 use crate::{
     browser::Debounce,
     dom::{El, Nodes, el},
     memo::effect,
+    recording::Kept,
     state::State,
     strings,
     views::know::{row, table},
@@ -21,6 +24,11 @@ const REST_MS: u64 = 300;
 /// The only way to what is in here, and never inlined: the page loads it when somebody has pools.
 #[inline(never)]
 pub(crate) fn pools_card(state: State) -> Nodes {
+    pools_card_late(state)
+}
+
+#[inline(never)]
+fn pools_card_late(state: State) -> Nodes {
     let rest = Debounce::new(REST_MS);
     effect(move || {
         state.resolution.track();
@@ -31,10 +39,12 @@ pub(crate) fn pools_card(state: State) -> Nodes {
             rest.call(move || ask(state));
         }
     });
-    let told = move || match state.pools.get() {
-        None => vec![el("p").class("control-help").text(strings::LOADING)],
-        Some(Err(message)) => vec![el("p").class("paragraph").text(&message)],
-        Some(Ok(answer)) => describe(&answer),
+    let told = move || {
+        state.pools.with(|kept| match kept.as_ref().and_then(|kept| kept.downcast_ref()) {
+            None => vec![el("p").class("control-help").text(strings::LOADING)],
+            Some(PoolsOutcome::Err(message)) => vec![el("p").class("pools-refused").text(message)],
+            Some(PoolsOutcome::Ok(answer)) => describe(answer),
+        })
     };
     let told = el("div")
         .class("pools-told")
@@ -51,6 +61,19 @@ pub(crate) fn pools_card(state: State) -> Nodes {
         .attr("aria-label", strings::POOLS_TITLE)
         .child([head, told])
         .into()
+}
+
+/// What came of the pools; a door, as thin as can be.
+#[inline(never)]
+pub(crate) fn take(state: State, packed: &[u8]) {
+    take_late(state, packed);
+}
+
+#[inline(never)]
+fn take_late(state: State, packed: &[u8]) {
+    let outcome: Option<PoolsOutcome> = protocol::unpack(packed);
+    state.pools.set(outcome.map(|outcome| Arc::new(outcome) as Kept));
+    state.pools_are_stale.set(false);
 }
 
 fn ask(state: State) {

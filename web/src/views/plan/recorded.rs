@@ -1,7 +1,5 @@
 //! What was understood of a recording, and what can be done with it.
 
-use std::sync::Arc;
-
 use leptos::{ev, prelude::*};
 use protocol::Recording;
 use quantity::Unit;
@@ -9,6 +7,7 @@ use quantity::Unit;
 use crate::{
     browser,
     dom::{El, Nodes, el},
+    recording::recording_in,
     state::State,
     strings,
 };
@@ -22,9 +21,15 @@ const FILE_ID: &str = "recording-file";
 /// recording.
 #[inline(never)]
 pub(crate) fn recorded(state: State) -> Nodes {
-    let described = move || match state.recording.get() {
-        Some(recording) => describe(state, &recording),
-        None => Vec::new(),
+    recorded_late(state)
+}
+
+#[inline(never)]
+fn recorded_late(state: State) -> Nodes {
+    let described = move || {
+        state.recording.with(|kept| {
+            recording_in(kept).map_or_else(Vec::new, |recording| describe(state, recording))
+        })
     };
     el("div")
         .class("recorded")
@@ -35,7 +40,7 @@ pub(crate) fn recorded(state: State) -> Nodes {
         .into()
 }
 
-fn describe(state: State, recording: &Arc<Recording>) -> Vec<El> {
+fn describe(state: State, recording: &Recording) -> Vec<El> {
     let fact = |(name, value): &(&str, String)| {
         el("div").child([el("dt").text(name), el("dd").text(value)])
     };
@@ -47,7 +52,7 @@ fn describe(state: State, recording: &Arc<Recording>) -> Vec<El> {
         rate_field(state),
         el("p").class("control-help").text_of(move || {
             let rate_per_s = state.current.with(|scenario| scenario.rate_per_s);
-            strings::replayed(rate_per_s, state.recorded_per_s.get())
+            strings::replayed(rate_per_s, recorded_at(state))
         }),
     ];
     let largest = recording.largest_request_tokens;
@@ -74,22 +79,27 @@ fn details(title: &str, lines: &[String], is_open: bool) -> Option<El> {
     Some(if is_open { details.attr("open", "") } else { details })
 }
 
-/// The rate at which the recording counts as made.
+/// The rate at which the recording counts as made, requests per second.
+fn recorded_at(state: State) -> f64 {
+    state.recorded_per_s.get().unwrap_or(1.0)
+}
+
+/// The field with that rate.
 fn rate_field(state: State) -> El {
     let refusal = RwSignal::new(String::new());
     let is_refused = move || refusal.with(|refusal| !refusal.is_empty());
-    let now = move || quantity::editable(state.recorded_per_s.get());
+    let now = move || quantity::editable(recorded_at(state));
     let put = move |event: ev::Event| {
         let Some(text) = browser::typed(&event) else { return };
         match quantity::parse(&text, Unit::RequestsPerSecond) {
             Ok(rate_per_s) if rate_per_s > 0.0 && rate_per_s.is_finite() => {
                 refusal.set(String::new());
-                if rate_per_s != state.recorded_per_s.get_untracked() {
+                if Some(rate_per_s) != state.recorded_per_s.get_untracked() {
                     state.record_at(rate_per_s);
                 }
             }
             _ => {
-                let now = state.recorded_per_s.get_untracked();
+                let now = untrack(|| recorded_at(state));
                 refusal.set(strings::no_recorded_rate(&text, now));
             }
         }

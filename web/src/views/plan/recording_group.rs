@@ -2,13 +2,15 @@
 //! given, and what became of it. What was understood of one comes late.
 
 use leptos::{ev, prelude::*};
+use wasm_bindgen::{JsCast, prelude::Closure};
+use web_sys::DragEvent;
 
 use super::recorded::recorded;
 use crate::{
     browser,
     controls::Fold,
     dom::{El, el},
-    recording::Reading,
+    recording::recording_in,
     state::State,
     strings,
 };
@@ -23,7 +25,7 @@ pub(crate) fn recording_group() -> El {
         name: strings::RECORDING,
         summary: |_| {
             let state = expect_context::<State>();
-            state.recording.with(|recording| match recording {
+            state.recording.with(|kept| match recording_in(kept) {
                 Some(recording) => strings::recording_summary(&recording.name, recording.requests),
                 None => strings::NO_RECORDING.to_owned(),
             })
@@ -53,21 +55,13 @@ fn furnish(body: El) -> El {
             .on(ev::change, choose),
         el("span").class("drop-zone-name").text(strings::CHOOSE_FILE),
     ]);
-    let said = move || match state.reading.get() {
-        Reading::Nothing => String::new(),
-        Reading::Under(name) => strings::reading(&name),
-        Reading::Refused(message) => message,
-    };
-    let kind = move || {
-        let is_refused = state.reading.with(|reading| matches!(reading, Reading::Refused(_)));
-        if is_refused { "invalid" } else { "under-way" }
-    };
+    let kind = move || if state.file_is_refused.get() { "invalid" } else { "under-way" };
     let message = el("p")
         .class("control-message")
         .attr("role", "status")
         .attr_of("data-kind", kind)
-        .flag_of("hidden", move || state.reading.with(|reading| *reading == Reading::Nothing))
-        .text_of(said);
+        .flag_of("hidden", move || state.file_said.with(Option::is_none))
+        .text_of(move || state.file_said.get().unwrap_or_default());
     let help =
         el("p").class("control-help").attr("id", "recording-help").text(strings::CHOOSE_HELP);
     // It is there only once the late part has read it.
@@ -77,19 +71,20 @@ fn furnish(body: El) -> El {
 
 /// A file may be dropped anywhere: elsewhere the browser would leave the page for it.
 fn listen(state: State) {
-    let holds_files = |event: &ev::DragEvent| {
-        let types = event.data_transfer().map(|data| data.types());
-        types.is_some_and(|types| types.includes(&"Files".into(), 0))
-    };
-    window_event_listener(ev::dragover, move |event| {
-        if holds_files(&event) {
-            event.prevent_default();
+    let hear = Closure::<dyn Fn(DragEvent)>::new(move |event: DragEvent| {
+        let Some(data) = event.data_transfer() else { return };
+        if !data.types().includes(&"Files".into(), 0) {
+            return;
+        }
+        event.prevent_default();
+        if event.type_() == "drop" {
+            state.open_file(data.files());
         }
     });
-    window_event_listener(ev::drop, move |event| {
-        if holds_files(&event) {
-            event.prevent_default();
-            state.open_file(event.data_transfer().and_then(|data| data.files()));
-        }
-    });
+    for event in ["dragover", "drop"] {
+        let callback = hear.as_ref().unchecked_ref();
+        let _ = window().add_event_listener_with_callback(event, callback);
+    }
+    // As long as the page.
+    hear.forget();
 }

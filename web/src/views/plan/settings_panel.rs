@@ -9,6 +9,7 @@ use super::recording_group::recording_group;
 use crate::{
     controls::{Choice, Fold, Look, class_list, control, gpu_picker, model_picker},
     dom::{El, el},
+    recording::recording_in,
     settings::{self, Dial, Kinds},
     state::State,
     strings,
@@ -21,9 +22,9 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
     // A recording takes the place of what is drawn.
     let drawn = move |element: El| element.flag_of("hidden", is_recorded);
     let lengths = move || {
-        state.recording.with(|recording| {
-            recording.as_deref().map_or_else(String::new, strings::recorded_lengths)
-        })
+        state
+            .recording
+            .with(|kept| recording_in(kept).map_or_else(String::new, strings::recorded_lengths))
     };
     el("div").class("controls").child([
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
