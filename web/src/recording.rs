@@ -44,7 +44,7 @@ fn unpacked_late(is_recording: bool, packed: &[u8]) -> Result<Arc<Recording>, St
 }
 
 impl State {
-    /// Reads the first of some files as a recording.
+    /// Reads the first of some files as a recording, and shows what becomes of it.
     pub(crate) fn open_file(self, files: Option<FileList>) {
         let Some(file) = files.and_then(|files| files.get(0)) else { return };
         self.file_is_refused.set(false);
@@ -54,17 +54,18 @@ impl State {
         self.with_client(|client| client.record(file));
     }
 
-    /// Opens the group that tells of it.
+    /// Opens the group that tells of it where it is closed: there a file was dropped.
     fn show_recording(self) {
-        self.last_control.set("recording");
+        let closed = "[aria-controls=fold-recording][aria-expanded=false]";
+        let button = document().query_selector(closed).ok().flatten();
+        let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) else {
+            return;
+        };
         if self.sheet.get_untracked() == Sheet::Peek {
             self.sheet.set(Sheet::Half);
         }
-        let closed = "[aria-controls=fold-recording][aria-expanded=false]";
-        let button = document().query_selector(closed).ok().flatten();
-        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
-            button.click();
-        }
+        button.click();
+        button.scroll_into_view();
     }
 
     /// What the worker made of the last file.

@@ -111,7 +111,7 @@ pub(crate) fn follow(state: State) {
             state.dragging.track();
         },
         move || {
-            let scenario = state.current.get_untracked();
+            let scenario = state.scenario.get_untracked();
             let link = state.view.get_untracked().link(&scenario);
             replace.call({
                 let link = link.clone();
@@ -134,7 +134,7 @@ pub(crate) fn follow(state: State) {
         move || {
             let now = state.view.get_untracked();
             let before = shown.replace(now);
-            let scenario = state.current.get_untracked();
+            let scenario = state.scenario.get_untracked();
             let link = now.link(&scenario);
             if settled.with_value(|old| *old == link) {
                 return;

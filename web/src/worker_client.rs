@@ -19,6 +19,8 @@ use crate::browser::now_ms;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
+/// The same while it reads a file, which it does in one go.
+const READING_MS: f64 = 120_000.0;
 /// How often the watchdog looks, in milliseconds.
 const LOOK_MS: u64 = 1_000;
 /// Rest before a fresh worker, in milliseconds.
@@ -275,6 +277,7 @@ impl Client {
                 inner.unheard.fill(false);
             }
             inner.unheard.push(is_candidate);
+            inner.last_sign_ms = now_ms();
         }
         self.pass(file);
     }
@@ -521,9 +524,11 @@ impl Client {
                 inner.last_sign_ms = now;
             }
             inner.last_look_ms = now;
-            let busy = inner.flight.is_some() || inner.proof.is_some();
+            let reads = !inner.unheard.is_empty();
+            let busy = reads || inner.flight.is_some() || inner.proof.is_some();
             let expects = inner.link.is_some() && (busy || !inner.ready);
-            expects && now - inner.last_sign_ms > SILENCE_MS
+            let patience_ms = if reads { READING_MS } else { SILENCE_MS };
+            expects && now - inner.last_sign_ms > patience_ms
         };
         if silent {
             self.die("the worker has not answered for 10 seconds".to_owned());

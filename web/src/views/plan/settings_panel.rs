@@ -226,15 +226,14 @@ fn engine_group(begins_open: bool) -> El {
                 ])
                 .when(move || state.current.with(may_draft), || control(&settings::DRAFTED));
             let has_pools = move || state.current.with(|now| now.disagg.is_asked_for());
+            let drafts = move || state.current.with(|scenario| scenario.spec.tokens > 0);
             let body = body
+                .when(drafts, || settings::DRAFT_DETAILS.iter().map(control).collect::<Vec<_>>())
                 .when(
                     move || state.current.with(may_pool),
                     || settings::POOLS.iter().map(control).collect::<Vec<_>>(),
                 )
-                .when(has_pools, || settings::POOL_DETAILS.iter().map(control).collect::<Vec<_>>());
-            let drafts = move || state.current.with(|scenario| scenario.spec.tokens > 0);
-            let body = body
-                .when(drafts, || settings::DRAFT_DETAILS.iter().map(control).collect::<Vec<_>>())
+                .when(has_pools, || settings::POOL_DETAILS.iter().map(control).collect::<Vec<_>>())
                 .when(move || state.current.with(is_vllm), vllm_choices)
                 .when(
                     move || state.current.with(settings::caches_prefixes),
