@@ -3,7 +3,8 @@
 use quantity::{count, counted};
 
 pub(crate) const POOLS_TITLE: &str = "Prefill and decode apart";
-pub(crate) const POOLS_COLUMNS: [&str; 3] = ["", "In pools", "Doing both"];
+pub(crate) const POOLS_TABLE: &str = "Pools beside replicas that do both";
+pub(crate) const POOLS_COLUMNS: [&str; 3] = ["Measure", "In pools", "Doing both"];
 pub(crate) const TPOT_P50: &str = "TPOT P50";
 pub(crate) const ITL_P99: &str = "ITL P99";
 pub(crate) const WITHIN_TARGET: &str = "Within target";

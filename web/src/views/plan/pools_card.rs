@@ -112,7 +112,7 @@ fn describe(answer: &PoolsAnswer) -> Vec<El> {
     let line = |text: &String| el("li").text(text);
     vec![
         el("ul").class("words").child(lines.iter().map(line).collect::<Vec<_>>()),
-        table(strings::POOLS_TITLE, &strings::POOLS_COLUMNS, rows),
+        table(strings::POOLS_TABLE, &strings::POOLS_COLUMNS, rows),
     ]
 }
 

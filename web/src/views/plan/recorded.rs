@@ -14,6 +14,8 @@ use crate::{
 
 /// Where the file is chosen: the focus goes there when the rest is gone.
 const FILE_ID: &str = "recording-file";
+/// Digits of a rate that has room in its field; what is in force has them all.
+const DIGITS: usize = 6;
 
 /// The recording in force, anew when it is another.
 ///
@@ -88,7 +90,7 @@ fn recorded_at(state: State) -> f64 {
 fn rate_field(state: State) -> El {
     let refusal = RwSignal::new(String::new());
     let is_refused = move || refusal.with(|refusal| !refusal.is_empty());
-    let now = move || quantity::editable(recorded_at(state));
+    let now = move || quantity::editable(quantity::rounded_to(recorded_at(state), DIGITS));
     let put = move |event: ev::Event| {
         let Some(text) = browser::typed(&event) else { return };
         match quantity::parse(&text, Unit::RequestsPerSecond) {
