@@ -15,6 +15,9 @@ use sim_core::Trace;
 pub(crate) const MOST_BYTES: f64 = (256 << 20) as f64;
 /// What a file that a page saved begins with.
 const SAVED: &str = "# headroom recorded=";
+/// What is said of shared blocks of prompts and of conversations.
+const NOT_REPLAYED: &str = "What prompts have in common, and which requests follow each other in a \
+     conversation, is not replayed: each request counts for itself.";
 /// Header of the table under it.
 const HEADER: &str = "arrival_s,input_tokens,output_tokens";
 
@@ -43,7 +46,7 @@ impl Taken {
 /// # Errors
 /// What is wrong with it and what to change, in sentences.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), String> {
-    let imported =
+    let mut imported =
         import::trace::read(Some(name), bytes).map_err(|error| sentence(&error.to_string()))?;
     let summary = imported.summary();
     let (Some(mean_rate_per_s), Some(gap_cv)) = (summary.mean_rate_per_s, summary.gap_cv) else {
@@ -53,6 +56,9 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), Strin
             quantity::count(summary.requests)
         ));
     };
+    if imported.rows.iter().any(|row| !row.prefix_hashes.is_empty() || row.session.is_some()) {
+        imported.notes.push(NOT_REPLAYED.to_owned());
+    }
     let trace = imported.to_trace().map_err(|error| sentence(&error.to_string()))?;
     let recording = Recording {
         name: name.to_owned(),
@@ -140,6 +146,16 @@ mod tests {
         let [line] = &recording.skipped[..] else { panic!("{:?}", recording.skipped) };
         assert!(line.starts_with("Line 4: input_tokens is “x”"), "{line}");
         assert!(recording.notes.iter().any(|note| note.starts_with("1 of 3 rows left out")));
+    }
+
+    #[test]
+    fn what_is_not_replayed_is_told() {
+        let bytes = include_bytes!("../../../tests/golden/traces/mooncake_synthetic_first150.jsonl");
+        let (trace, recording) = read("m.jsonl", bytes).expect("a recording");
+        assert_eq!((trace.rows().len(), recording.format.as_str()), (150, "Mooncake trace"));
+        assert!(recording.notes.iter().any(|note| note == NOT_REPLAYED), "{:?}", recording.notes);
+        let (_, plain) = read("a.csv", TABLE.as_bytes()).expect("a recording");
+        assert!(!plain.notes.iter().any(|note| note == NOT_REPLAYED));
     }
 
     #[test]
