@@ -150,7 +150,8 @@ mod tests {
 
     #[test]
     fn what_is_not_replayed_is_told() {
-        let bytes = include_bytes!("../../../tests/golden/traces/mooncake_synthetic_first150.jsonl");
+        let bytes =
+            include_bytes!("../../../tests/golden/traces/mooncake_synthetic_first150.jsonl");
         let (trace, recording) = read("m.jsonl", bytes).expect("a recording");
         assert_eq!((trace.rows().len(), recording.format.as_str()), (150, "Mooncake trace"));
         assert!(recording.notes.iter().any(|note| note == NOT_REPLAYED), "{:?}", recording.notes);
