@@ -17,7 +17,7 @@ use crate::{
     url_state,
     views::{
         know::know,
-        plan::{announcer, plan},
+        plan::{ANSWER_ID, announcer, plan},
     },
 };
 
@@ -81,7 +81,10 @@ fn page(state: State, layout: Layout) -> El {
         column.set_scroll_top(0);
         match state.view.get() {
             View::Plan => plan(condensed),
-            View::Know => state.late.view(strings::VIEW_NOT_LOADED, late::card, || know(state)),
+            View::Know => {
+                let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
+                state.late.view(strings::VIEW_NOT_LOADED, instead, || know(state))
+            }
         }
     };
     let inner = with_notice_line(el("div").class("main-inner")).region(view);

@@ -5,9 +5,11 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 use web_sys::{
-    Element, Event, HtmlElement, HtmlInputElement, HtmlTextAreaElement, Performance, PointerEvent,
-    Storage,
+    Element, Event, HtmlAnchorElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
+    Performance, PointerEvent, Storage,
 };
+
+use crate::dom::el;
 
 /// Milliseconds since the page was opened.
 pub(crate) fn now_ms() -> f64 {
@@ -153,4 +155,16 @@ pub(crate) fn set_style(element: &Element, property: &str, value: &str) {
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
         let _ = element.style().set_property(property, value);
     }
+}
+
+/// Lets the browser keep what is at an address under a name.
+pub(crate) fn save(url: &str, name: &str) {
+    let link = el("a").attr("href", url).attr("download", name);
+    let link: &HtmlAnchorElement = link.node();
+    // Some browsers follow only links that are in the page.
+    if let Some(body) = document().body() {
+        let _ = body.append_child(link);
+    }
+    link.click();
+    link.remove();
 }

@@ -164,12 +164,12 @@ pub(crate) fn note(text: &str, action: Option<El>) -> Nodes {
     el("div").class("late-note").child([said.into(), Nodes::from(action)]).into()
 }
 
-/// In the place of a view.
-pub(crate) fn card(text: &str, action: Option<El>) -> Nodes {
+/// In the place of a view or a card of this id.
+pub(crate) fn card(id: &str, text: &str, action: Option<El>) -> Nodes {
     let said = el("p").class("headline").attr("role", "status").text(text);
     el("section")
         .class("card know-card")
-        .attr("id", "answer")
+        .attr("id", id)
         .attr("tabindex", "-1")
         .attr("aria-label", strings::ANSWER_LABEL)
         .child([said.into(), Nodes::from(action)])

@@ -21,6 +21,7 @@ mod keys;
 mod late;
 mod memo;
 mod names;
+mod recording;
 mod settings;
 mod shell;
 mod state;

@@ -13,6 +13,7 @@ use crate::{
     icons::{Icon, mark},
     keys,
     memo::effect,
+    recording::recording_in,
     state::{Sheet, State, View},
     strings,
     theme::{Choice, ThemeState},
@@ -108,6 +109,14 @@ fn drawer_button(state: State) -> El {
 
 /// Copies the link to the scenario and says so.
 pub(crate) fn copy_link(state: State) {
+    let requests =
+        state.recording.with_untracked(|kept| recording_in(kept).map(|taken| taken.requests));
+    if let Some(requests) = requests {
+        let said = Some(strings::too_big_for_link(requests));
+        state.offer.set(said.clone());
+        state.toast.set(said);
+        return;
+    }
     let link = url_state::link_to(state.view.get_untracked(), &state.scenario.get_untracked());
     let characters = link.chars().count();
     browser::copy(&link, move |worked| {
@@ -347,11 +356,20 @@ pub(crate) fn toast() -> El {
     });
     el("div").attr("role", "status").attr("aria-live", "polite").region(move || {
         state.toast.get().map(|text| {
+            let is_offer = state.offer.with_untracked(|offer| offer.as_ref() == Some(&text));
+            let save = move || {
+                button("button-text")
+                    .on(ev::click, move |_| state.save_recording())
+                    .text(strings::SAVE_FILE)
+            };
             el("p")
                 .class("toast")
                 .on(ev::pointerenter, move |_| stop())
                 .on(ev::pointerleave, move |_| start())
+                .on(ev::focusin, move |_| stop())
+                .on(ev::focusout, move |_| start())
                 .text(&text)
+                .child(is_offer.then(save))
         })
     })
 }

@@ -16,8 +16,10 @@ use crate::{
     kept::Kept,
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
+    recording::{Seldom, recording_in},
     steps::Steps,
     strings,
+    views::plan::pools_card,
     worker_client::{Asked, Client, News},
 };
 
@@ -111,8 +113,21 @@ impl PartialEq for Resolution {
 pub(crate) struct State {
     /// What the person says: always the last good value of every setting.
     pub(crate) scenario: RwSignal<Scenario>,
-    /// The same, told only when it differs.
+    /// The same, told only when it differs; under a recording, with the recording's traffic.
     pub(crate) current: Memo<Scenario>,
+    /// What the requests come from, if not from the scenario.
+    pub(crate) recording: RwSignal<Option<Seldom>>,
+    /// The rate at which the recording counts as made, requests per second.
+    pub(crate) recorded_per_s: RwSignal<Option<f64>>,
+    /// What is said of the file that was given last: that it is being read, or why it cannot be used.
+    pub(crate) file_said: RwSignal<Option<String>>,
+    /// Whether that file cannot be used.
+    pub(crate) file_is_refused: RwSignal<bool>,
+    /// What came of prefill and decode pools, and whether that is of an older scenario.
+    pub(crate) pools: RwSignal<Option<Seldom>>,
+    pub(crate) pools_are_stale: RwSignal<bool>,
+    /// The toast beside which the recording is offered as a file.
+    pub(crate) offer: RwSignal<Option<String>>,
     /// What the scenario resolves to.
     pub(crate) resolution: Memo<Resolution>,
     /// The last simulated answer, of whichever scenario.
@@ -205,11 +220,27 @@ impl State {
     /// Begins with a scenario and the notices of its link.
     pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>, kept: Kept) -> Self {
         let scenario = RwSignal::new(first.clone());
-        let current = memo(move |_| scenario.get());
+        let recording = RwSignal::new(None::<Seldom>);
+        let current = memo(move |_| {
+            let means = recording.with(|kept| {
+                recording_in(kept).map(|recording| (recording.input.mean, recording.output.mean))
+            });
+            scenario.with(|scenario| match means {
+                Some(means) => scenario.under_recording(means),
+                None => scenario.clone(),
+            })
+        });
         let resolution = memo(move |_| Resolution::new(current.get()));
         Self {
             scenario,
             current,
+            recording,
+            recorded_per_s: RwSignal::new(None),
+            file_said: RwSignal::new(None),
+            file_is_refused: RwSignal::new(false),
+            pools: RwSignal::new(None),
+            pools_are_stale: RwSignal::new(false),
+            offer: RwSignal::new(None),
             resolution,
             answered: RwSignal::new(None),
             activity: RwSignal::new(Activity::Idle),
@@ -319,7 +350,7 @@ impl State {
         self.asked.with_value(|asked| asked.quick)
     }
 
-    fn ask(self, quick: bool) {
+    pub(crate) fn ask(self, quick: bool) {
         if matches!(self.activity.get_untracked(), Activity::Stopped { waits: true, .. }) {
             return;
         }
@@ -353,23 +384,27 @@ impl State {
                 if waits {
                     self.activity.set(Activity::NotLoaded);
                 }
+                self.reader_failed();
             }
             Stage::Absent | Stage::Loading => {}
         }
     }
 
     /// What to ask the worker; none if the scenario does not resolve to numbers.
-    fn question(self, quick: bool) -> Option<Asked> {
+    pub(crate) fn question(self, quick: bool) -> Option<Asked> {
         let resolution = self.resolution.get_untracked();
-        let question = match resolution.outcome.as_ref() {
+        let mut question = match resolution.outcome.as_ref() {
             Ok((resolved, _)) => Question::of(resolved)?,
             Err(_) => return None,
         };
+        if let Some(recorded_per_s) = self.recorded_per_s.get_untracked() {
+            question.ask_of_recording(recorded_per_s);
+        }
         let input_ms = self.asked.with_value(|asked| asked.input_ms);
         Some(Asked { scenario: resolution.scenario, question, quick, input_ms })
     }
 
-    fn with_client(self, then: impl FnOnce(&Client)) {
+    pub(crate) fn with_client(self, then: impl FnOnce(&Client)) {
         let client = self.client.with_value(Clone::clone);
         if let Some(client) = client {
             then(&client);
@@ -426,6 +461,10 @@ impl State {
                 }
                 self.proved.set(Some(Arc::from(answer)));
             }
+            News::Pools(packed) => pools_card::take(self, &packed),
+            News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
+            News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
+            News::File(file) => self.keep_file(&file),
             News::Refused { asked, message } => {
                 if asked.scenario == self.current.get_untracked() {
                     self.activity.set(Activity::Refused(message));

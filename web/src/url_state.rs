@@ -115,6 +115,7 @@ pub(crate) fn follow(state: State) {
     on_change(
         move || {
             state.current.track();
+            state.scenario.track();
             state.dragging.track();
             state.kept.track();
         },
@@ -127,7 +128,7 @@ pub(crate) fn follow(state: State) {
         move || {
             let now = state.view.get_untracked();
             let before = shown.replace(now);
-            if bar.settled.with_value(|old| old.link == now.link(&state.current.get_untracked())) {
+            if bar.settled.with_value(|old| old.link == now.link(&state.scenario.get_untracked())) {
                 return;
             }
             bar.settle(entry_of(state, before));
@@ -154,7 +155,7 @@ impl AddressBar {
     /// Something has changed, or a slider was let go.
     fn hear(self) {
         let state = self.state;
-        let scenario = state.current.get_untracked();
+        let scenario = state.scenario.get_untracked();
         let entry = entry_of(state, state.view.get_untracked());
         let mut mover = state.mover.get_value();
         if let Some(before) = self.moving.get_value() {

@@ -6,19 +6,21 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
-use protocol::{BUILD_ID, FromWorker, PROTOCOL, Question, ToWorker};
+use protocol::{BUILD_ID, FromWorker, PROTOCOL, PoolsAsked, Question, ToWorker};
 use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
     JsCast, JsValue,
     prelude::{Closure, wasm_bindgen},
 };
-use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use crate::browser::now_ms;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
+/// The same while it reads a file, which it does in one go.
+const READING_MS: f64 = 120_000.0;
 /// How often the watchdog looks, in milliseconds.
 const LOOK_MS: u64 = 1_000;
 /// Rest before a fresh worker, in milliseconds.
@@ -48,6 +50,14 @@ pub(crate) enum News {
     Answer { asked: Asked, answer: Box<PlanAnswer>, complete: bool },
     /// What a proof has found so far.
     Proof(Box<ProofAnswer>),
+    /// What came of the pools that were asked for last.
+    Pools(Vec<u8>),
+    /// What became of the last file that was given: whether it is a recording, and what is told of it.
+    FileRead(bool, Vec<u8>),
+    /// The worker died of it.
+    FileTooMuch,
+    /// The recording as a file to keep.
+    File(Blob),
     /// The scenario cannot be simulated.
     Refused { asked: Asked, message: String },
     /// The worker died. `waits` means that only [`Client::start_again`] brings a new one.
@@ -72,6 +82,14 @@ struct Inner {
     waiting: Option<Asked>,
     /// Generation and seed of the proof under way; a fresh worker is asked for it again.
     proof: Option<(u64, u64)>,
+    /// Generation of the pools under way, and what was asked; a fresh worker is asked again.
+    pools: Option<(u64, Box<Question>, PoolsAsked)>,
+    /// The file of the recording; a fresh worker gets it again.
+    file: Option<File>,
+    /// A file that is to become the recording.
+    candidate: Option<File>,
+    /// The files that the worker is to be heard of, and whether each is the candidate.
+    unheard: Vec<bool>,
     /// The late part of the module, compiled, once it is there.
     late: Option<JsValue>,
     last_sign_ms: f64,
@@ -153,6 +171,8 @@ impl Client {
         };
         self.post_late_part();
         self.post_proof();
+        self.post_files();
+        self.post_pools();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -189,6 +209,124 @@ impl Client {
         };
         if let Some((generation, seed)) = asked {
             self.post(&ToWorker::Prove { generation, seed });
+        }
+    }
+
+    /// Asks for prefill and decode pools, beside whatever else is asked; newer ones replace them.
+    pub(crate) fn pools(&self, question: Question, asked: PoolsAsked) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.generation += 1;
+            inner.pools = Some((inner.generation, Box::new(question), asked));
+        }
+        self.post_pools();
+    }
+
+    fn post_pools(&self) {
+        let pools = {
+            let inner = self.inner.borrow();
+            inner.pools.clone().filter(|_| inner.ready && inner.is_whole())
+        };
+        if let Some((generation, question, asked)) = pools {
+            self.post(&ToWorker::Pools { generation, question, asked });
+        }
+    }
+
+    fn hear_of_pools(&self, generation: u64, packed: Vec<u8>) {
+        let is_current = {
+            let mut inner = self.inner.borrow_mut();
+            let is_current = inner.pools.as_ref().is_some_and(|(now, ..)| *now == generation);
+            if is_current {
+                inner.pools = None;
+            }
+            is_current
+        };
+        if is_current {
+            (self.tell)(News::Pools(packed));
+        }
+    }
+
+    /// Has a file read, which takes the place of the recording if it is one.
+    pub(crate) fn record(&self, file: File) {
+        self.inner.borrow_mut().candidate = Some(file);
+        self.post_candidate();
+    }
+
+    /// Gives a fresh worker the files that the last one had.
+    fn post_files(&self) {
+        let file = self.inner.borrow().file.clone();
+        if let Some(file) = file {
+            self.post_file(&file, false);
+        }
+        self.post_candidate();
+    }
+
+    fn post_candidate(&self) {
+        let candidate = self.inner.borrow().candidate.clone();
+        if let Some(file) = candidate {
+            self.post_file(&file, true);
+        }
+    }
+
+    /// Gives the worker a file, if it is there and can read it.
+    fn post_file(&self, file: &File, is_candidate: bool) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            if !inner.ready || !inner.is_whole() {
+                return;
+            }
+            if is_candidate {
+                inner.unheard.fill(false);
+            }
+            inner.unheard.push(is_candidate);
+            inner.last_sign_ms = now_ms();
+        }
+        self.pass(file);
+    }
+
+    /// There is no recording any more.
+    pub(crate) fn forget_recording(&self) {
+        if self.inner.borrow_mut().file.take().is_some() {
+            self.post(&ToWorker::ForgetRecording);
+        }
+    }
+
+    /// Asks for the recording as a file, under a line that ends in this link.
+    pub(crate) fn write_recording(&self, link: String) {
+        self.post(&ToWorker::WriteRecording { link });
+    }
+
+    /// What became of a file. Only the candidate is told of, and once.
+    fn hear_of_file(&self, is_recording: bool, packed: Vec<u8>) {
+        let is_candidate = {
+            let mut inner = self.inner.borrow_mut();
+            let is_candidate = !inner.unheard.is_empty() && inner.unheard.remove(0);
+            if is_candidate {
+                let candidate = inner.candidate.take();
+                if is_recording {
+                    inner.file = candidate;
+                }
+            }
+            is_candidate
+        };
+        if is_candidate {
+            (self.tell)(News::FileRead(is_recording, packed));
+        }
+    }
+
+    /// What a worker dies of while it reads a file is the file.
+    fn blame_candidate(&self) {
+        let is_read = {
+            let mut inner = self.inner.borrow_mut();
+            let is_read = inner.unheard.iter().any(|&is_candidate| is_candidate);
+            inner.unheard.clear();
+            if is_read {
+                inner.candidate = None;
+            }
+            is_read
+        };
+        if is_read {
+            (self.tell)(News::FileTooMuch);
         }
     }
 
@@ -262,7 +400,11 @@ impl Client {
             .map_err(|_| "the browser did not start the worker".to_owned())?;
         let listener = self.clone();
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-            let bytes = Uint8Array::new(&event.data()).to_vec();
+            let data = event.data();
+            if let Some(file) = data.dyn_ref::<Blob>() {
+                return (listener.tell)(News::File(file.clone()));
+            }
+            let bytes = Uint8Array::new(&data).to_vec();
             match protocol::decode(&bytes) {
                 Ok(message) => listener.hear(message),
                 Err(error) => listener.die(error.to_string()),
@@ -302,6 +444,10 @@ impl Client {
                 }
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
+            FromWorker::Pools { generation, packed } => self.hear_of_pools(generation, packed),
+            FromWorker::FileRead { is_recording, packed } => {
+                self.hear_of_file(is_recording, packed)
+            }
             FromWorker::Refused { generation, message } => {
                 if let Some(asked) = self.flying(generation) {
                     self.land(true);
@@ -362,6 +508,8 @@ impl Client {
         };
         self.post_late_part();
         self.post_proof();
+        self.post_files();
+        self.post_pools();
         if let Some(lost_ms) = lost_ms {
             (self.tell)(News::Revived { silent_ms: now_ms() - lost_ms });
         }
@@ -380,9 +528,11 @@ impl Client {
                 inner.last_sign_ms = now;
             }
             inner.last_look_ms = now;
-            let busy = inner.flight.is_some() || inner.proof.is_some();
+            let reads = !inner.unheard.is_empty();
+            let busy = reads || inner.flight.is_some() || inner.proof.is_some();
             let expects = inner.link.is_some() && (busy || !inner.ready);
-            expects && now - inner.last_sign_ms > SILENCE_MS
+            let patience_ms = if reads { READING_MS } else { SILENCE_MS };
+            expects && now - inner.last_sign_ms > patience_ms
         };
         if silent {
             self.die("the worker has not answered for 10 seconds".to_owned());
@@ -391,6 +541,7 @@ impl Client {
 
     /// Ends the worker, keeps the question, and starts a fresh one unless that just failed.
     fn die(&self, message: String) {
+        self.blame_candidate();
         let waits = {
             let mut inner = self.inner.borrow_mut();
             if inner.halted {

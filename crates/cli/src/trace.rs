@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use import::trace::ImportedTrace;
-use scenario::{BeyondContext, Profile, Scenario};
+use scenario::{BeyondContext, Scenario};
 use sim_core::{LengthSpec, Trace};
 
 use crate::{args::TraceArgs, failure::Failure, input, output};
@@ -70,9 +70,7 @@ pub(crate) fn take_over(scenario: &mut Scenario, has_rate: bool) {
     }
     let Scenario { input, output, .. } = Scenario::preset();
     (scenario.input, scenario.output) = (input, output);
-    (scenario.bursts, scenario.closed) = (None, None);
-    scenario.profile = Profile::Constant;
-    scenario.classes.clear();
+    scenario.leave_traffic_to_recording();
 }
 
 /// The scenario to look numbers up for. Beside a recording the least lengths there are, so that

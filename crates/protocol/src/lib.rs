@@ -7,15 +7,19 @@
 //! The page has looked up all names before it asks: what crosses are plain numbers, so that the
 //! worker needs neither the catalogue nor the reader of what people type.
 
+mod pools;
 mod question;
+mod recording;
 
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use pools::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
+pub use recording::{Lengths, Recording, Saved};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -41,6 +45,25 @@ pub enum ToWorker {
         generation: u64,
         /// Root of the proof's random numbers.
         seed: u64,
+    },
+    /// Simulate prefill and decode pools, and as many replicas that do both. Plans go first; newer
+    /// pools replace those under way.
+    Pools {
+        /// Grows with every request of the page, plans included.
+        generation: u64,
+        /// The traffic, and each replica.
+        question: Box<Question>,
+        /// The pools.
+        asked: PoolsAsked,
+    },
+    /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
+    /// read where it is needed, and answered by [`FromWorker::FileRead`].
+    ForgetRecording,
+    /// Write the recording as a table under a line with this link. It goes back as a file of the
+    /// browser, too.
+    WriteRecording {
+        /// The link of the scenario that replays it.
+        link: String,
     },
     /// Stop working on this generation, if it is a current one.
     Cancel {
@@ -84,6 +107,21 @@ pub enum FromWorker {
         /// What was found so far.
         answer: Box<ProofAnswer>,
     },
+    /// What came of prefill and decode pools.
+    Pools {
+        /// The request that this is about.
+        generation: u64,
+        /// What [`pack`] makes of a [`PoolsOutcome`].
+        packed: Vec<u8>,
+    },
+    /// What became of a file. A recording takes the place of an earlier one; if it is none, the
+    /// earlier one stays.
+    FileRead {
+        /// Whether it is a recording.
+        is_recording: bool,
+        /// What [`pack`] makes of a [`Recording`], or of the reason as a [`String`].
+        packed: Vec<u8>,
+    },
     /// The scenario has no answer; the message says what to change.
     Refused {
         /// The request that this is about.
@@ -119,6 +157,20 @@ pub enum ProtocolError {
     /// Not a message.
     #[error("the message cannot be read or written: {0}")]
     Malformed(String),
+}
+
+/// Writes what few visitors get, so that a message that carries it need not know it: who unpacks it
+/// is loaded only when it is needed.
+#[must_use]
+pub fn pack<T: Serialize>(value: &T) -> Vec<u8> {
+    // No value of this crate has a part that cannot be written.
+    postcard::to_extend(value, Vec::new()).unwrap_or_default()
+}
+
+/// Reads what [`pack`] wrote; `None` if it did not.
+#[must_use]
+pub fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
+    postcard::from_bytes(packed).ok()
 }
 
 /// Writes a message.

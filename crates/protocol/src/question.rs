@@ -10,7 +10,7 @@ use sim_core::{
     workload::{Mix, RequestSource},
 };
 
-/// Requests that a scenario can ask for: all drawn from distributions.
+/// Requests that a scenario can ask for: drawn from distributions, or those of a recording.
 #[allow(clippy::large_enum_variant, reason = "there is one in a question, which is boxed")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Traffic {
@@ -27,10 +27,18 @@ pub enum Traffic {
     },
     /// Classes, bursts, or a rate that changes.
     Mixed(Arc<Mix>),
+    /// The recording that the worker holds.
+    Recorded {
+        /// Asked arrival rate, requests per second.
+        rate_per_s: f64,
+        /// Rate at which it counts as recorded, requests per second.
+        recorded_per_s: f64,
+    },
 }
 
 impl Traffic {
-    /// `None` for a recording, and for a share of a stream: a page asks about whole ones.
+    /// `None` for the requests of a recording, and for a share of a stream: a page asks about whole
+    /// ones.
     fn of(source: &RequestSource) -> Option<Self> {
         match source {
             RequestSource::Generated { process, rate_per_s, input, output } => Some(Self::Plain {
@@ -53,6 +61,13 @@ impl Traffic {
                 output: *output,
             },
             Self::Mixed(mix) => RequestSource::Mixed(Arc::clone(mix)),
+            // Until the recording is put in its place, only the rate is known.
+            &Self::Recorded { rate_per_s, .. } => RequestSource::Generated {
+                process: ArrivalProcess::Poisson,
+                rate_per_s,
+                input: LengthSpec::Fixed { tokens: 1 },
+                output: LengthSpec::Fixed { tokens: 1 },
+            },
         }
     }
 }
@@ -87,14 +102,26 @@ pub struct Question {
 }
 
 impl Question {
-    /// Whether its engine is one that the page loads late: few ask for such rules, or for clients that
-    /// react.
+    /// Whether it needs what the page loads late: few ask for such rules, for clients that react, or
+    /// bring a recording.
     #[must_use]
     pub fn wants_late_part(&self) -> bool {
-        self.rules.are_seldom() || !self.attendance.is_open()
+        let is_recorded = matches!(self.traffic, Traffic::Recorded { .. });
+        self.rules.are_seldom() || !self.attendance.is_open() || is_recorded
     }
 
-    /// The question of a resolved scenario. None for a recording, which no scenario holds.
+    /// The same question about the requests of the worker's recording, which counts as recorded at so
+    /// many requests per second.
+    pub fn ask_of_recording(&mut self, recorded_per_s: f64) {
+        let rate_per_s = match &self.traffic {
+            Traffic::Plain { rate_per_s, .. } | Traffic::Recorded { rate_per_s, .. } => *rate_per_s,
+            Traffic::Mixed(mix) => mix.arrivals.rate_per_s,
+        };
+        self.traffic = Traffic::Recorded { rate_per_s, recorded_per_s };
+    }
+
+    /// The question of a resolved scenario. None for the requests of a recording, which no scenario
+    /// holds; see [`Self::ask_of_recording`].
     #[must_use]
     pub fn of(resolved: &Resolved) -> Option<Self> {
         let Setup { workload, engine, rules, step_time, slo, seed } = &resolved.setup;

@@ -4,6 +4,7 @@ use charts::{Interval, KneeData, KneePoint};
 use planner::{Estimate, LoadPoint, PlanAnswer};
 use quantity::{Unit, duration, number, share, whole};
 use scenario::Scenario;
+use sim_core::{float::from_count, sort};
 
 use crate::{table, words};
 
@@ -71,10 +72,23 @@ fn interval(estimate: Estimate) -> Interval {
     Interval::new(estimate.value, estimate.low, estimate.high)
 }
 
-/// The points as a table for a terminal. Latencies of unstable points are withheld, with the reason.
+/// The points in the order of a table: of a closed loop by its users, whatever rates they came to.
+#[must_use]
+pub fn by_load(points: &[LoadPoint]) -> Vec<&LoadPoint> {
+    let place = |(index, point): (usize, &LoadPoint)| {
+        (point.users.unwrap_or(point.rate_per_s), from_count(index as u64))
+    };
+    let mut places: Vec<(f64, f64)> = points.iter().enumerate().map(place).collect();
+    sort::by_first(&mut places);
+    places.iter().filter_map(|&(_, index)| points.get(index as usize)).collect()
+}
+
+/// The points as a table for a terminal; of a closed loop with its users, who are what was asked
+/// about. Latencies of unstable points are withheld, with the reason.
 #[must_use]
 pub fn knee_table(points: &[LoadPoint]) -> String {
-    const HEADER: [&str; 9] = [
+    const HEADER: [&str; 10] = [
+        "users",
         "req/s",
         "TTFT P50",
         "TTFT P99",
@@ -85,16 +99,19 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
         "goodput",
         "in target",
     ];
+    let has_users = points.iter().any(|point| point.users.is_some());
+    let points = by_load(points);
     let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s).collect();
     let rows: Vec<Vec<String>> = points
         .iter()
         .zip(quantity::distinct(&rates))
-        .map(|(point, rate)| {
+        .map(|(&point, rate)| {
             let latency = |percent: f64, estimate: &Estimate| {
                 let is_known = point.has_percentile(percent);
                 if is_known { banded(estimate) } else { words::WITHHELD.to_owned() }
             };
-            vec![
+            let users = has_users.then(|| point.users.map_or_else(String::new, whole));
+            let cells = vec![
                 marked(point, &rate),
                 latency(50.0, &point.ttft_p50_s),
                 latency(99.0, &point.ttft_p99_s),
@@ -104,12 +121,17 @@ pub fn knee_table(points: &[LoadPoint]) -> String {
                 whole(point.output_tokens_per_s.value),
                 number(point.goodput_per_s.value),
                 share(point.slo_share.value),
-            ]
+            ];
+            users.into_iter().chain(cells).collect()
         })
         .collect();
-    let mut text = table::aligned(&HEADER, &rows);
+    let mut text = table::aligned(&HEADER[usize::from(!has_users)..], &rows);
     let note = |is_due: fn(&LoadPoint) -> bool, words: &str| {
-        if points.iter().any(is_due) { [words, "\n"].concat() } else { String::new() }
+        if points.iter().any(|&point| is_due(point)) {
+            [words, "\n"].concat()
+        } else {
+            String::new()
+        }
     };
     text.push_str(&note(|point| point.stable && !point.settled, words::UNSETTLED_NOTE));
     text.push_str(&note(|point| !point.stable, words::WITHHELD_NOTE));

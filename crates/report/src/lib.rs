@@ -40,7 +40,7 @@ pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
-pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
+pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
     plateau_name, queue_name, queue_words, setting_name, truth_figures, truth_title,
@@ -56,4 +56,4 @@ pub use telling::{
 };
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::windows_csv;
-pub use words::{RUN_LONGER, with_headroom};
+pub use words::{RUN_LONGER, run_pools, run_transfers, with_headroom};

@@ -11,7 +11,7 @@ use sim_core::{
 use crate::{
     json::{distribution, document, run_json},
     run_text::latencies,
-    table, words,
+    steadiness, table, words,
 };
 
 /// What happened in two pools, for a terminal; `together` is the same load on as many replicas that
@@ -50,11 +50,14 @@ pub fn pools_text(
             links_share(pools),
         ));
     }
+    lines.push(steadiness::verdict(run));
+    lines.extend(steadiness::sample_advice(run.completed));
     format!(
-        "{}\n\n{}\n{}\n{}\n",
+        "{}\n\n{}\n{}\n{}\n{}\n",
         lines.join("\n"),
         latencies(run, None),
         comparison(run, together),
+        steadiness::intervals(run),
         words::FINITE_RUN
     )
 }

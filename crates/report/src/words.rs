@@ -507,7 +507,8 @@ pub(crate) fn run_replicas(replicas: u64) -> String {
 pub(crate) const IN_POOLS: &str = "in pools";
 
 /// “2 prefill replicas were busy for 73 % of the time, 1 decode replica for 41 %.”
-pub(crate) fn run_pools(prefill: (usize, f64), decode: (usize, f64)) -> String {
+#[must_use]
+pub fn run_pools(prefill: (usize, f64), decode: (usize, f64)) -> String {
     let pool = |(number, busy): (usize, f64), one: &str, many: &str, verb: [&str; 2]| {
         let verb = verb[usize::from(number != 1)];
         format!("{}{verb} for {}", counted(number as u64, one, many), share(busy))
@@ -521,7 +522,8 @@ pub(crate) fn run_pools(prefill: (usize, f64), decode: (usize, f64)) -> String {
 
 /// “1,990 KV caches of 58.7 MB on average were sent: 3.4 ms each from the first token to the decode
 /// replica, 1.2 ms of them waiting for the link. Links were sending for 12 % of the time.”
-pub(crate) fn run_transfers(
+#[must_use]
+pub fn run_transfers(
     number: u64,
     mean_bytes: f64,
     (mean_s, wait_s): (f64, f64),

@@ -112,7 +112,7 @@ static NEEDS: &[Needy] = &[
 const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
 
 /// Pools are simulated, but nothing is planned with them.
-const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone, where both are given; this is about replicas that do both.";
+const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) are simulated beside the plan where both are given, on the page and by headroom simulate; the plan itself is about replicas that do both.";
 
 /// What begins the keys of pools.
 const POOLS: &str = "disagg.";

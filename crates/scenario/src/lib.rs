@@ -27,6 +27,7 @@ mod profile;
 mod range;
 mod reader;
 mod reading;
+mod recording;
 mod resolve;
 mod rules;
 mod schema;

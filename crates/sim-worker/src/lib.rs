@@ -4,8 +4,12 @@
 //! compiled once. Between two slices of work it yields through a message channel: a timer would wait for
 //! 4 ms each time, a microtask would never let the page's messages in.
 
+mod aside;
 pub mod late;
+mod pools_task;
 mod proof_task;
+mod recording_file;
+mod recording_task;
 mod session;
 
 use std::{
@@ -48,10 +52,19 @@ impl Loop {
             }
             return;
         }
-        let bytes = Uint8Array::new(&data).to_vec();
         let mut session = self.session.borrow_mut();
+        if let Some(read) = recording_file::take_in(&data) {
+            self.post(&session.record(read));
+            return;
+        }
+        let bytes = Uint8Array::new(&data).to_vec();
         match protocol::decode::<ToWorker>(&bytes) {
-            Ok(message) => session.receive(message),
+            Ok(ToWorker::WriteRecording { link }) => {
+                if let Some(file) = session.recording().and_then(|t| recording_file::of(t, &link)) {
+                    let _ = self.scope.post_message(&file);
+                }
+            }
+            Ok(message) => session.receive(message, &mut |news| self.post(&news)),
             Err(error) => self.post(&FromWorker::Panicked { message: error.to_string() }),
         }
         if session.is_busy() {

@@ -9,15 +9,11 @@ use std::{collections::VecDeque, hint::black_box};
 use planner::{Finding, Proof, ProofJob};
 use protocol::FromWorker;
 
-/// A proof in progress.
-pub(crate) trait Proving {
-    /// One check, or the end of a round; true once all checks are made.
-    fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool;
-}
+use crate::aside::Aside;
 
 /// Begins the proof that the page calls `generation`.
 #[inline(never)]
-pub(crate) fn begin(generation: u64, seed: u64) -> Box<dyn Proving> {
+pub(crate) fn begin(generation: u64, seed: u64) -> Box<dyn Aside> {
     let (proof, jobs, findings) = (Proof::new(seed), VecDeque::new(), Vec::new());
     black_box(Box::new(ProofTask { generation, proof, jobs, findings }))
 }
@@ -29,7 +25,8 @@ struct ProofTask {
     findings: Vec<Finding>,
 }
 
-impl Proving for ProofTask {
+impl Aside for ProofTask {
+    /// One check, or the end of a round.
     fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
         if let Some(job) = self.jobs.pop_front() {
             self.findings.push(job.run());

@@ -3,13 +3,17 @@
 //! No browser in here: the clock and the post box come from the caller, so the same code is tested
 //! natively.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use planner::{Job, Plan};
-use protocol::{FromWorker, ToWorker};
-use sim_core::{Progress, Run, Simulation};
+use protocol::{FromWorker, Question, ToWorker, Traffic};
+use sim_core::{Progress, Run, Simulation, Trace};
 
-use crate::proof_task::{self, Proving};
+use crate::{
+    aside::Aside,
+    pools_task, proof_task,
+    recording_task::{self, Taken},
+};
 
 /// How long one slice may take, in milliseconds. A cancel waits for at most about this long.
 const SLICE_MS: f64 = 8.0;
@@ -20,12 +24,19 @@ const EVENTS_PER_LOOK: u64 = 512;
 /// Time between two signs of life, in milliseconds.
 const PROGRESS_MS: f64 = 80.0;
 
+/// What is said where a recording cannot be read a second time.
+const NO_RECORDING: &str = "The recording cannot be read any more. Choose its file again.";
+
 /// The worker's whole state.
 #[derive(Default)]
 pub(crate) struct Session {
     task: Option<Task>,
     /// Goes on whenever there is no plan to work on.
-    proof: Option<(u64, Box<dyn Proving>)>,
+    proof: Option<(u64, Box<dyn Aside>)>,
+    /// Goes on before the proof.
+    pools: Option<(u64, Box<dyn Aside>)>,
+    /// What questions about a recording are about.
+    recording: Option<Arc<Trace>>,
 }
 
 /// A question in progress.
@@ -42,12 +53,22 @@ struct Task {
 impl Session {
     /// Takes a message. A plan replaces whatever is running; a cancel for another generation is
     /// late and ignored.
-    pub(crate) fn receive(&mut self, message: ToWorker) {
+    pub(crate) fn receive(&mut self, message: ToWorker, post: &mut dyn FnMut(FromWorker)) {
         match message {
             ToWorker::Plan { generation, question, quick } => {
-                let plan = if quick { Plan::quick } else { Plan::new };
-                self.task = Some(Task::new(generation, plan(&question.resolved())));
+                self.task = self.plan(&question, quick).map(|plan| Task::new(generation, plan));
+                if self.task.is_none() {
+                    post(FromWorker::Refused { generation, message: NO_RECORDING.to_owned() });
+                }
             }
+            ToWorker::Pools { generation, question, asked } => {
+                let trace = self.recording.as_ref();
+                let task = pools_task::begin(generation, &question, asked, trace);
+                self.pools = Some((generation, task));
+            }
+            ToWorker::ForgetRecording => self.recording = None,
+            // What becomes a file of the browser is not for here.
+            ToWorker::WriteRecording { .. } => {}
             ToWorker::Prove { generation, seed } => {
                 self.proof = Some((generation, proof_task::begin(generation, seed)));
             }
@@ -62,16 +83,41 @@ impl Session {
         }
     }
 
+    /// The plan that answers a question; none where its recording is not there.
+    fn plan(&self, question: &Question, quick: bool) -> Option<Plan> {
+        if let Traffic::Recorded { recorded_per_s, .. } = question.traffic {
+            let trace = self.recording.as_ref()?;
+            return Some(recording_task::plan(question, trace, recorded_per_s));
+        }
+        let plan = if quick { Plan::quick } else { Plan::new };
+        Some(plan(&question.resolved()))
+    }
+
+    /// Takes what was made of a file. A recording takes the place of the one before.
+    pub(crate) fn record(&mut self, taken: Taken) -> FromWorker {
+        let Taken { trace, packed } = taken;
+        let is_recording = trace.is_some();
+        if is_recording {
+            self.recording = trace;
+        }
+        FromWorker::FileRead { is_recording, packed }
+    }
+
+    /// The recording.
+    pub(crate) const fn recording(&self) -> Option<&Arc<Trace>> {
+        self.recording.as_ref()
+    }
+
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.proof.is_some()
+        self.task.is_some() || self.pools.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.
     pub(crate) fn work(&mut self, clock_ms: &dyn Fn() -> f64, post: &mut dyn FnMut(FromWorker)) {
         let start_ms = clock_ms();
         let Some(task) = &mut self.task else {
-            self.prove(&|| clock_ms() - start_ms >= SLICE_MS, post);
+            self.go_on_aside(&|| clock_ms() - start_ms >= SLICE_MS, post);
             return;
         };
         let mut done = false;
@@ -91,18 +137,19 @@ impl Session {
         }
     }
 
-    /// A slice of the proof: whole checks, so that a cancel may wait for one of them.
-    fn prove(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let Some((_, proof)) = &mut self.proof else { return };
+    /// A slice of what goes on beside plans: whole pieces, so that a cancel may wait for one of them.
+    fn go_on_aside(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
+        let slot = if self.pools.is_some() { &mut self.pools } else { &mut self.proof };
+        let Some((_, task)) = slot else { return };
         let mut done = false;
         while !done {
-            done = proof.advance(post);
+            done = task.advance(post);
             if is_over() {
                 break;
             }
         }
         if done {
-            self.proof = None;
+            *slot = None;
         }
     }
 }
@@ -223,7 +270,7 @@ mod tests {
     #[test]
     fn a_plan_is_answered_early_and_then_for_good() {
         let mut session = Session::default();
-        session.receive(plan(3, false));
+        session.receive(plan(3, false), &mut |_| {});
         let (news, slices) = work_out(&mut session);
         assert_eq!(answers(&news), [(3, false, 1), (3, true, 4)]);
         assert!(slices > 10, "{slices} slices: others get a word in");
@@ -233,7 +280,7 @@ mod tests {
     #[test]
     fn a_quick_plan_is_answered_once() {
         let mut session = Session::default();
-        session.receive(plan(4, true));
+        session.receive(plan(4, true), &mut |_| {});
         let (news, _) = work_out(&mut session);
         assert_eq!(answers(&news), [(4, true, 1)]);
     }
@@ -241,12 +288,12 @@ mod tests {
     #[test]
     fn a_newer_plan_replaces_the_one_at_work() {
         let mut session = Session::default();
-        session.receive(plan(1, false));
+        session.receive(plan(1, false), &mut |_| {});
         let now = Cell::new(0.0);
         let clock = || now.replace(now.get() + SLICE_MS);
         session.work(&clock, &mut |_| {});
         assert!(session.is_busy());
-        session.receive(plan(2, true));
+        session.receive(plan(2, true), &mut |_| {});
         let (news, _) = work_out(&mut session);
         assert_eq!(answers(&news), [(2, true, 1)]);
     }
@@ -263,8 +310,8 @@ mod tests {
     #[test]
     fn a_proof_fills_in_and_gives_way_to_plans() {
         let mut session = Session::default();
-        session.receive(ToWorker::Prove { generation: 1, seed: 1 });
-        session.receive(plan(2, true));
+        session.receive(ToWorker::Prove { generation: 1, seed: 1 }, &mut |_| {});
+        session.receive(plan(2, true), &mut |_| {});
         let (news, slices) = work_out(&mut session);
         assert_eq!(answers(&news), [(2, true, 1)]);
         let plan_at = news.iter().position(|m| matches!(m, FromWorker::Answer { .. }));
@@ -278,21 +325,55 @@ mod tests {
     #[test]
     fn a_proof_can_be_cancelled_without_the_plan() {
         let mut session = Session::default();
-        session.receive(ToWorker::Prove { generation: 1, seed: 1 });
-        session.receive(plan(2, true));
-        session.receive(ToWorker::Cancel { generation: 1 });
+        session.receive(ToWorker::Prove { generation: 1, seed: 1 }, &mut |_| {});
+        session.receive(plan(2, true), &mut |_| {});
+        session.receive(ToWorker::Cancel { generation: 1 }, &mut |_| {});
         let (news, _) = work_out(&mut session);
         assert!(proofs(&news).is_empty());
         assert_eq!(answers(&news), [(2, true, 1)]);
     }
 
+    /// A question about a recording is refused without one, and answered as the planner answers it.
+    #[test]
+    fn a_recording_is_planned_for_once_it_is_there() {
+        let mut question = Question::of(&Scenario::preset().resolve().unwrap()).unwrap();
+        question.ask_of_recording(1.0);
+        let ask = |generation| ToWorker::Plan {
+            generation,
+            question: Box::new(question.clone()),
+            quick: false,
+        };
+        let mut session = Session::default();
+        let mut refused = Vec::new();
+        session.receive(ask(1), &mut |message| refused.push(message));
+        assert!(matches!(&refused[..], [FromWorker::Refused { generation: 1, .. }]));
+        assert!(!session.is_busy());
+
+        let bytes = include_bytes!("../../../tests/golden/roofline/roofline_rate1.csv");
+        let news = session.record(Taken::of(recording_task::read("rate1.csv", bytes)));
+        assert!(matches!(news, FromWorker::FileRead { is_recording: true, .. }), "{news:?}");
+        let other = session.record(Taken::of(recording_task::read("none.csv", b"")));
+        assert!(matches!(other, FromWorker::FileRead { is_recording: false, .. }), "{other:?}");
+        session.receive(ask(2), &mut |_| {});
+        let (news, _) = work_out(&mut session);
+        let Some(FromWorker::Answer { answer, complete: true, .. }) = news.last() else {
+            panic!("{news:?}")
+        };
+        let capacity = answer.capacity_per_s.unwrap().value;
+        assert!((22.5..22.7).contains(&capacity), "{capacity}");
+
+        session.receive(ToWorker::ForgetRecording, &mut |_| {});
+        session.receive(ask(3), &mut |_| {});
+        assert!(!session.is_busy());
+    }
+
     #[test]
     fn only_the_present_plan_can_be_cancelled() {
         let mut session = Session::default();
-        session.receive(plan(5, true));
-        session.receive(ToWorker::Cancel { generation: 4 });
+        session.receive(plan(5, true), &mut |_| {});
+        session.receive(ToWorker::Cancel { generation: 4 }, &mut |_| {});
         assert!(session.is_busy());
-        session.receive(ToWorker::Cancel { generation: 5 });
+        session.receive(ToWorker::Cancel { generation: 5 }, &mut |_| {});
         assert!(!session.is_busy());
     }
 }

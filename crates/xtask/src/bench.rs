@@ -1,10 +1,15 @@
 //! How fast the simulator is: natively, in WASM, and beside a plain reference in Python.
 
-use crate::process::{capture, cargo, find_on_path};
+use crate::process::{self, capture, cargo, executable, find_on_path};
 use crate::workspace::Workspace;
 use crate::{parity, setup};
 use anyhow::{Context, Result, bail};
-use std::process::Command;
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 /// The rates that are timed, requests per second, as the benchmark prints them.
 const RATES: [&str; 2] = ["20", "1"];
@@ -12,8 +17,17 @@ const RATES: [&str; 2] = ["20", "1"];
 const REFERENCE_REQUESTS: &str = "4000";
 /// WASM must be at least this fast, as a share of native.
 const LEAST_WASM_SHARE: f64 = 0.6;
+/// A day at 100 requests per second on five replicas, as a person would ask for it.
+const DAY: [&str; 6] = ["simulate", "rate=100", "--replicas", "5", "--requests", "8640000"];
+/// Most seconds that the day may take.
+const MOST_DAY_S: f64 = 5.0;
+/// Most memory that it may take, in MiB.
+const MOST_DAY_MIB: f64 = 100.0;
+/// How often a program's memory is looked at.
+const LOOK: Duration = Duration::from_millis(5);
 
-/// `cargo xtask bench`: one line per rate, in simulated requests per second of computing.
+/// `cargo xtask bench`: a line per rate, in simulated requests per second of computing, and one on a
+/// whole day of a fleet.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace, setup::FOR_NODE_TESTS)?;
     setup::discard_stale_builds(workspace)?;
@@ -49,7 +63,58 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
             slow.join(" and ")
         );
     }
+    day(workspace)
+}
+
+/// A day of a fleet by the command line, and what it takes.
+fn day(workspace: &Workspace) -> Result<()> {
+    let mut build = cargo();
+    build.current_dir(workspace.root());
+    process::run(build.args(["build", "-q", "--release", "-p", "cli"]))?;
+    let folder = workspace.target().join("release");
+    let mut command = Command::new(executable(&folder, "headroom"));
+    let Cost { seconds, peak_mib } = cost(command.args(DAY))?;
+    let memory = peak_mib.map_or("unknown here".to_owned(), |mib| format!("{mib:.0} MiB"));
+    println!("a day at 100 req/s on five replicas: {seconds:.2} s, memory {memory}");
+    if seconds > MOST_DAY_S || peak_mib.is_some_and(|mib| mib > MOST_DAY_MIB) {
+        bail!("a day of a fleet may take {MOST_DAY_S} s and {MOST_DAY_MIB} MiB");
+    }
     Ok(())
+}
+
+/// What a program took.
+struct Cost {
+    seconds: f64,
+    /// None where the system does not tell.
+    peak_mib: Option<f64>,
+}
+
+/// Runs a program to its end, without its output.
+fn cost(command: &mut Command) -> Result<Cost> {
+    let begin = Instant::now();
+    let mut child = command.stdout(Stdio::null()).spawn().context("headroom did not start")?;
+    let mut peak_mib = None;
+    let status = loop {
+        // The mark only rises, so that the last look is the one that counts.
+        let path = format!("/proc/{}/status", child.id());
+        let marked = fs::read_to_string(path).ok().and_then(|status| high_water_mib(&status));
+        peak_mib = marked.or(peak_mib);
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        thread::sleep(LOOK);
+    };
+    if !status.success() {
+        bail!("headroom ended with {status}");
+    }
+    Ok(Cost { seconds: begin.elapsed().as_secs_f64(), peak_mib })
+}
+
+/// The most memory that a process has held, from what Linux tells of it.
+fn high_water_mib(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024.0)
 }
 
 /// The benchmark as a test target: that is what wasm-bindgen's runner takes.
@@ -82,6 +147,13 @@ fn reference(workspace: &Workspace, rate: &str) -> Result<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_high_water_mark_is_found() {
+        let status = "Name:\theadroom\nVmPeak:\t   99999 kB\nVmHWM:\t    7680 kB\nVmRSS:\t 1 kB\n";
+        assert_eq!(high_water_mib(status), Some(7.5));
+        assert_eq!(high_water_mib("Name:\tzombie\n"), None);
+    }
 
     #[test]
     fn a_rate_is_found_whole() {

@@ -97,6 +97,15 @@ pub(crate) static DRAFT_DETAILS: [Dial; 2] = [
     dial("acceptance", "spec.acceptance", "percent"),
     dial("draft-cost", "spec.draft_cost", "percent"),
 ];
+/// Dials of prefill and decode pools, and those that are there once there are both.
+pub(crate) static POOLS: [Dial; 2] = [
+    dial("pool-prefill", "disagg.prefill", "replicas"),
+    dial("pool-decode", "disagg.decode", "replicas"),
+];
+pub(crate) static POOL_DETAILS: [Dial; 2] = [
+    dial("kv-link", "disagg.link_gbps", "gigabits per second"),
+    dial("kv-latency", "disagg.latency", "milliseconds"),
+];
 pub(crate) static QUEUE_LIMIT: Dial = dial("queue-limit", "overload.queue_limit", "requests");
 pub(crate) static DEADLINE: Dial = dial("deadline", "overload.deadline", "seconds");
 pub(crate) static PATIENCE: Dial = dial("patience", "clients.patience", "seconds");

@@ -2,9 +2,13 @@
 //! elsewhere.
 
 mod know;
+mod pools;
+mod recording;
 mod settings;
 
 pub(crate) use know::*;
+pub(crate) use pools::*;
+pub(crate) use recording::*;
 pub(crate) use settings::*;
 
 use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
@@ -25,7 +29,7 @@ pub(crate) const DETAILS_COPIED: &str = "Details copied.";
 pub(crate) const TABLE_COPIED: &str = "Table copied.";
 pub(crate) const ALL_SETTINGS: &str = "All settings";
 pub(crate) const FEWER_SETTINGS: &str = "Done";
-pub(crate) const SETTINGS_COUNT: &str = "10 shown, 5 groups";
+pub(crate) const SETTINGS_COUNT: &str = "10 shown, 7 groups";
 pub(crate) const RESIZE_SETTINGS: &str = "Show more or fewer settings";
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const HIDE: &str = "Hide";
@@ -132,7 +136,9 @@ pub(crate) const fn withheld(is_stable: bool) -> &'static str {
     if is_stable { "withheld: too few answers" } else { "withheld: unstable" }
 }
 
-pub(crate) const KNEE_COLUMNS: [&str; 8] = [
+/// The first one only where the loads are users.
+pub(crate) const KNEE_COLUMNS: [&str; 9] = [
+    "Users",
     "Requests per second",
     "TTFT P50",
     "TTFT P99",

@@ -38,6 +38,13 @@ fn pools_are_told_beside_the_same_replicas_together() {
     assert!(text.contains("1 prefill replica was busy for"), "{text}");
     assert!(text.contains("300 KV caches of 14\u{202f}MiB on average"), "{text}");
     assert!(text.contains("in pools  3 replicas doing both"), "{text}");
+    let pools = [&["simulate", "rate=40", "sim.requests=6000"][..], &POOLS[..]].concat();
+    let overloaded = printed(&pools);
+    assert!(overloaded.contains("Overloaded: "), "{overloaded}");
+    let light =
+        ["simulate", "rate=20", "sim.requests=10000", "disagg.prefill=2", "disagg.decode=2"];
+    let text = printed(&light);
+    assert!(text.contains("Stable: ") && text.contains("In steady state"), "{text}");
 }
 
 /// A plan has no pools, whether one is given or both; a single run has them where both are.

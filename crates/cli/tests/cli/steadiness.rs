@@ -21,6 +21,22 @@ fn a_steady_run_has_a_verdict_and_intervals_beside_its_values() {
     assert_eq!(run["windows"], serde_json::Value::Null);
 }
 
+/// What runs on all replicas is no line before one of them; percentiles are of all requests.
+#[test]
+fn a_fleet_has_a_verdict_and_intervals() {
+    let arguments = ["simulate", "rate=105", "--replicas", "5", "--requests", "40000"];
+    let text = printed(&arguments);
+    assert!(text.contains("5 replicas got the requests in turn"), "{text}");
+    assert!(text.contains("Stable: ") && text.contains("In steady state"), "{text}");
+    let run = json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(run["steadiness"]["verdict"], "stable");
+    let p99 = &run["steadiness"]["intervals"]["ttft_p99_s"];
+    let end = |end: &str| p99[end].as_f64().expect("a number");
+    assert!(end("low") < end("value") && end("value") < end("high"), "{p99}");
+    let over = json(&["simulate", "rate=150", "--replicas", "5", "--requests", "20000", "--json"]);
+    assert_eq!(over["steadiness"]["reason"], "piles_up");
+}
+
 #[test]
 fn a_run_of_one_request_is_told_in_the_singular() {
     let text = printed(&["simulate", "--requests", "1", "rate=5"]);

@@ -92,3 +92,25 @@ fn requests_keep_their_digits_and_show_what_did_not_happen() {
          0.30000000000000004,5,7,,,rejected\n"
     );
 }
+
+/// A full engine finishes no more with further users: in the table they keep their order all the same.
+#[test]
+fn a_closed_loop_is_told_by_its_users() {
+    let at = |users: f64, rate_per_s: f64| {
+        let mut point = super::point(rate_per_s, true, 0.1, 0.02);
+        point.users = Some(users);
+        point
+    };
+    let points = [at(100.0, 8.0), at(300.0, 22.1), at(250.0, 22.2)];
+    let table = knee_table(&points);
+    let cells = |line: usize| {
+        let line = table.lines().nth(line).expect("a line");
+        line.split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(cells(0), ["users", "req/s"]);
+    assert_eq!(cells(1), ["100", "8"]);
+    assert_eq!(cells(2), ["250", "22.2"]);
+    assert_eq!(cells(3), ["300", "22.1"]);
+    let plain = knee_table(&[super::point(8.0, true, 0.1, 0.02)]);
+    assert!(plain.trim_start().starts_with("req/s"), "{plain}");
+}

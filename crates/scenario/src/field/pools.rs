@@ -65,7 +65,7 @@ pub(super) const SPEC_DRAFT_COST: Field = Field {
 };
 
 pub(super) const PREFILL: Field = Field {
-    help: "headroom simulate: replicas that only prefill, and send their KV cache to those that decode; 0 for replicas that do both.",
+    help: "Replicas that only prefill, and send their KV cache to those that decode; 0 for replicas that do both. Plans are about the latter; headroom simulate and the page show both.",
     ..replicas(
         "disagg.prefill",
         "Prefill replicas",
@@ -74,7 +74,7 @@ pub(super) const PREFILL: Field = Field {
 };
 
 pub(super) const DECODE: Field = Field {
-    help: "headroom simulate: replicas that only decode what others have prefilled.",
+    help: "Replicas that only decode what others have prefilled. Plans are about replicas that do both; headroom simulate and the page show both.",
     ..replicas(
         "disagg.decode",
         "Decode replicas",

@@ -321,6 +321,7 @@ impl DisaggregatedRun {
             total.in_system_request_s += run.in_system_request_s;
             total.running_request_s += run.running_request_s;
             total.peak_running = total.peak_running.max(run.peak_running);
+            total.summed_peak_running += run.peak_running;
             total.peak_kv_tokens = total.peak_kv_tokens.max(run.peak_kv_tokens);
             total.itl.merge(&run.itl);
         }

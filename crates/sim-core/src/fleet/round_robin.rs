@@ -112,6 +112,7 @@ fn add(total: &mut Run, other: &Run) {
         (&mut total.output_tokens, other.output_tokens),
         (&mut total.steps, other.steps),
         (&mut total.slot_steps, other.slot_steps),
+        (&mut total.summed_peak_running, other.summed_peak_running),
         (&mut total.preemptions, other.preemptions),
         (&mut total.recomputed_tokens, other.recomputed_tokens),
         (&mut total.cached_tokens, other.cached_tokens),

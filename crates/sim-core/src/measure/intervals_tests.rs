@@ -4,7 +4,10 @@
 use super::*;
 use crate::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec,
-    Workload, simulate, theory::Md1,
+    Workload,
+    fleet::{RoundRobin, simulate_fleet},
+    simulate,
+    theory::Md1,
 };
 
 /// Seeds of a coverage experiment, and how many intervals may cover: 92 % to 98 %.
@@ -68,12 +71,19 @@ fn figures(intervals: &Intervals) -> [Option<Interval>; 6] {
     [ttft_mean_s, ttft_p50_s, ttft_p90_s, ttft_p99_s, slo_share, intervals.throughput_per_s]
 }
 
-/// Of 400 seeds, each figure's interval must cover its truth at 368 to 392.
-fn assert_covering(setup: &Setup, truths: [f64; 6]) {
+/// What a set-up does, alone or with its requests dealt out to so many replicas.
+fn run_of(setup: &Setup, replicas: u64) -> Run {
+    let fleet = RoundRobin::new(setup, replicas).unwrap();
+    simulate_fleet(&fleet, Keep::default()).unwrap().unwrap().total
+}
+
+/// Of 400 seeds, each figure's interval must cover its truth at 368 to 392; that of the figure
+/// `cautious`, at 368 or more.
+fn assert_covering(setup: &Setup, replicas: u64, truths: [f64; 6], cautious: Option<&str>) {
     let mut hits = [0; 6];
     let mut told = [0_u64; 6];
     for seed in 0..SEEDS {
-        let run = simulate(&Setup { seed, ..setup.clone() }, Keep::default()).unwrap();
+        let run = run_of(&Setup { seed, ..setup.clone() }, replicas);
         let intervals = figures(&run.intervals().unwrap());
         for (index, (interval, truth)) in intervals.iter().zip(truths).enumerate() {
             if let Some(Interval { low, high, .. }) = interval {
@@ -84,7 +94,8 @@ fn assert_covering(setup: &Setup, truths: [f64; 6]) {
     }
     println!("{FIGURES:?}: {hits:?} of {told:?}");
     for (name, (hits, told)) in FIGURES.iter().zip(hits.iter().zip(told)) {
-        assert!(COVERING.contains(hits), "{name}: {hits} of {SEEDS}");
+        let is_fair = *hits <= *COVERING.end() || cautious == Some(name);
+        assert!(hits >= COVERING.start() && is_fair, "{name}: {hits} of {SEEDS}");
         // A percentile may be withheld where chance makes a run look too correlated.
         assert!(told + 4 >= SEEDS, "{name} told by {told}");
     }
@@ -102,7 +113,7 @@ fn assert_covers_md1(load: f64, requests: u64) {
         0.95,
         load,
     ];
-    assert_covering(&setup, truths);
+    assert_covering(&setup, 1, truths, None);
 }
 
 #[test]
@@ -116,16 +127,28 @@ fn a_queue_is_covered_at_a_high_load() {
 }
 
 /// The truth from a run a hundred times as long.
-#[test]
-fn batching_is_covered() {
-    let setup = batching(15.0, 80_000);
+fn assert_covers_batching(rate_per_s: f64, replicas: u64, cautious: Option<&str>) {
+    let setup = batching(rate_per_s, 80_000);
     let mut long = setup.clone();
     long.workload.requests = 8_000_000;
     long.seed = 99_999;
-    let run = simulate(&long, Keep::default()).unwrap();
+    let run = run_of(&long, replicas);
     let p = |percent| run.ttft.percentile(percent).unwrap();
-    let truths = [run.ttft.mean().unwrap(), p(50.0), p(90.0), p(99.0), run.slo_share(), 15.0];
-    assert_covering(&setup, truths);
+    let truths = [run.ttft.mean().unwrap(), p(50.0), p(90.0), p(99.0), run.slo_share(), rate_per_s];
+    assert_covering(&setup, replicas, truths, cautious);
+}
+
+#[test]
+fn batching_is_covered() {
+    assert_covers_batching(15.0, 1, None);
+}
+
+/// Percentiles are those of all requests, whichever replica served them. Requests that are dealt out
+/// in turn come to each replica more evenly than by chance. Half of them share a bin with the median,
+/// and the place within it is taken as that of independent draws: more doubt than there is.
+#[test]
+fn a_fleet_is_covered() {
+    assert_covers_batching(60.0, 4, Some("P50"));
 }
 
 /// What is not told: intervals of a run too short for them, of one whose rate changes.

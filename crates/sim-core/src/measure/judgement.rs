@@ -103,10 +103,10 @@ impl Run {
         }
     }
 
-    /// Those in flight beyond the most that ever ran at once, as window `index` begins: at least as
-    /// many wait.
+    /// Those in flight beyond the most that ever ran at once, in a fleet beyond the most that each of
+    /// its engines ever ran, as window `index` begins: at least as many wait.
     fn waiting_before(&self, index: usize) -> f64 {
-        self.windows.in_flight_before(index).saturating_sub(self.peak_running) as f64
+        self.windows.in_flight_before(index).saturating_sub(self.summed_peak_running) as f64
     }
 
     fn judge_line(&self, piles_up: Judgement) -> Judgement {

@@ -137,6 +137,34 @@ fn a_step_beyond_the_ceiling_is_overload() {
     assert_eq!(replayed.judgement().verdict, Verdict::Overloaded);
 }
 
+/// A fleet under a source, its requests dealt out in turn.
+fn fleet(source: RequestSource, requests: u64, replicas: u64, seed: u64) -> Run {
+    let fleet = RoundRobin::new(&setup(source, requests, seed), replicas).unwrap();
+    simulate_fleet(&fleet, Keep::default()).unwrap().unwrap().total
+}
+
+/// What runs on eight engines is no line before one of them.
+#[test]
+fn a_fleet_is_judged_by_all_of_its_engines() {
+    let steady = || mixed(160.0, RateProfile::Constant);
+    let points = [(0.0, 0.25), (30.0, 1.0), (60.0, 0.25)];
+    let points = points.map(|(time_s, factor)| crate::workload::RatePoint { time_s, factor });
+    let wave = RateProfile::Periodic { points: points.to_vec(), period_s: 60.0 };
+    let mut stable = 0;
+    for seed in 0..20 {
+        let run = fleet(steady(), 24_000, 8, seed);
+        stable += usize::from(run.judgement().verdict == Verdict::Stable);
+        assert_ne!(run.judgement().verdict, Verdict::Overloaded);
+        let run = fleet(mixed(160.0, wave.clone()), 24_000, 8, seed);
+        assert_eq!(run.judgement().reason, Reason::KeepsUp);
+        let run = fleet(mixed(320.0, RateProfile::Constant), 24_000, 8, seed);
+        assert_eq!(run.judgement().verdict, Verdict::Overloaded);
+        let run = fleet(mixed(40.0, RateProfile::step(60.0, 8.0)), 24_000, 8, seed);
+        assert_eq!(run.judgement().verdict, Verdict::Overloaded);
+    }
+    assert!(stable >= 18, "{stable} of 20");
+}
+
 /// A request comes, waits, runs and leaves; the windows count each of them where it happened.
 fn assert_counted(run: &Run) {
     let requests = run.requests.as_deref().unwrap();

@@ -111,6 +111,7 @@ impl Recorder {
             sojourn_request_s: 0.0,
             running_request_s: 0.0,
             peak_running: 0,
+            summed_peak_running: 0,
             peak_kv_tokens: 0,
             preemptions: 0,
             recomputed_tokens: 0,
@@ -337,6 +338,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(mut self, in_flight: u64) -> Run {
         self.run.in_flight = in_flight;
+        self.run.summed_peak_running = self.run.peak_running;
         self.run.windows = self.timeline.finish(&self.run);
         for class in &self.run.classes {
             self.run.ttft.merge(&class.ttft);

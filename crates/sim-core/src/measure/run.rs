@@ -157,6 +157,8 @@ pub struct Run {
     pub running_request_s: f64,
     /// Most requests that ran at once.
     pub peak_running: u64,
+    /// The same of each engine, summed over all engines: no more can have run at once in a fleet.
+    pub summed_peak_running: u64,
     /// Most KV tokens reserved at once.
     pub peak_kv_tokens: u64,
     /// How often a running request lost its memory and had to be computed again.

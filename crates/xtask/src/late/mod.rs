@@ -33,12 +33,20 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 6] = [
+const DOORS: [&str; 14] = [
     "web::views::know::know",
+    "web::recording::unpacked",
     "web::views::plan::knee_table::knee_table",
     "web::views::plan::ledger::numbers",
+    "web::views::plan::pools_card::pools_card",
+    "web::views::plan::pools_card::take",
+    "web::views::plan::recorded::recorded",
     "web::views::plan::settings_groups::furnish",
+    "sim_worker::pools_task::begin",
     "sim_worker::proof_task::begin",
+    "sim_worker::recording_file::read",
+    "sim_worker::recording_file::of",
+    "sim_worker::recording_task::plan",
     "sim_core::engine::seldom::start",
 ];
 

@@ -39,7 +39,11 @@ fn panel(class: &str, title: &'static str, beside: &'static str) -> El {
 }
 
 /// A table that can be scrolled, its rows told by `rows`.
-fn table(name: &'static str, columns: &[&str], rows: impl Fn() -> Vec<El> + 'static) -> El {
+pub(crate) fn table(
+    name: &'static str,
+    columns: &[&str],
+    rows: impl Fn() -> Vec<El> + 'static,
+) -> El {
     el("div")
         .class("table-scroll")
         .attr("tabindex", "0")
@@ -52,7 +56,7 @@ fn table(name: &'static str, columns: &[&str], rows: impl Fn() -> Vec<El> + 'sta
 }
 
 /// A row: its name, then its cells.
-fn row(name: &str, cells: &[String]) -> El {
+pub(crate) fn row(name: &str, cells: &[String]) -> El {
     let cell = |text: &String| el("td").text(text);
     el("tr")
         .child(el("th").attr("scope", "row").text(name))

@@ -1,11 +1,10 @@
 //! The knee as a picture to keep.
 
 use charts::Theme;
-use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{CanvasRenderingContext2d, HtmlAnchorElement, HtmlCanvasElement};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use crate::{canvas::Surface, dom::el, strings};
+use crate::{browser, canvas::Surface, dom::el, strings};
 
 /// Space around the chart, device pixels for one CSS px.
 const MARGIN_PX: f64 = 16.0;
@@ -42,7 +41,7 @@ pub(super) fn save_png(
         && write_head(&context, theme, lines).is_ok();
     let is_drawn = is_drawn && is_titled;
     match canvas.to_data_url() {
-        Ok(url) if is_drawn => save(&url, "knee.png"),
+        Ok(url) if is_drawn => browser::save(&url, "knee.png"),
         _ => return false,
     }
     true
@@ -65,16 +64,4 @@ fn write_head(
         context.fill_text(line, MARGIN_PX, y_px)?;
     }
     Ok(())
-}
-
-/// Lets the browser keep what is at an address under a name.
-fn save(url: &str, name: &str) {
-    let link = el("a").attr("href", url).attr("download", name);
-    let link: &HtmlAnchorElement = link.node();
-    // Some browsers follow only links that are in the page.
-    if let Some(body) = document().body() {
-        let _ = body.append_child(link);
-    }
-    link.click();
-    link.remove();
 }

@@ -27,6 +27,7 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
             state.toast.set(Some(said.to_owned()));
         });
     };
+    let has_users = move || knee.with(|knee| knee.as_ref().is_some_and(|k| has_users(&k.points)));
     let rows = move || knee.with(|knee| knee.as_ref().map_or_else(Vec::new, rows));
     el("div")
         .class("table-scroll")
@@ -34,7 +35,7 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
         .attr("role", "region")
         .attr("aria-label", strings::KNEE_TITLE)
         .child(el("table").child([
-            el("thead").child(column_names(&strings::KNEE_COLUMNS)),
+            el("thead").region(move || column_names(columns(has_users()))),
             el("tbody").region(rows),
         ]))
         .child(
@@ -55,34 +56,55 @@ pub(crate) fn column_names(names: &[&str]) -> El {
     el("tr").child(names.iter().map(cell).collect::<Vec<_>>())
 }
 
+/// Whether the loads are users of a closed loop.
+fn has_users(points: &[LoadPoint]) -> bool {
+    points.iter().any(|point| point.users.is_some())
+}
+
+/// Names of the columns; users come before the rate that they came to.
+fn columns(has_users: bool) -> &'static [&'static str] {
+    &strings::KNEE_COLUMNS[usize::from(!has_users)..]
+}
+
 fn rows(knee: &Knee) -> Vec<El> {
     if knee.is_stale {
         // As many as there were, so that nothing moves.
-        return knee.points.iter().map(|_| unknown_row()).collect();
+        let columns = columns(has_users(&knee.points));
+        return knee.points.iter().map(|_| unknown_row(columns)).collect();
     }
     let planned = knee.data.planned_rate_per_s;
-    let shown = quantity::distinct(&rates(&knee.points));
-    knee.points
-        .iter()
-        .zip(shown)
-        .map(|(point, rate)| {
+    loads(&knee.points)
+        .into_iter()
+        .map(|(point, users, rate)| {
             let is_planned = planned.is_some_and(|rate| is_near(rate, point.rate_per_s));
+            let (head, second) = match users {
+                Some(users) => (users, Some(el("td").text(&rate))),
+                None => (rate, None),
+            };
             el("tr")
                 .attr("data-current", if is_planned { "true" } else { "false" })
-                .child(el("th").attr("scope", "row").text(&rate))
+                .child(el("th").attr("scope", "row").text(&head))
+                .child(second)
                 .child(cells(point).into_iter().map(cell).collect::<Vec<_>>())
         })
         .collect()
 }
 
 /// A row without numbers: those that are known are of an older scenario.
-fn unknown_row() -> El {
+fn unknown_row(columns: &[&str]) -> El {
     let cell = |_: &&str| el("td").text(strings::UNKNOWN);
-    el("tr").child(strings::KNEE_COLUMNS.iter().map(cell).collect::<Vec<_>>())
+    el("tr").child(columns.iter().map(cell).collect::<Vec<_>>())
 }
 
-fn rates(points: &[LoadPoint]) -> Vec<f64> {
-    points.iter().map(|point| point.rate_per_s).collect()
+/// The points in their order, each with its users, if it has any, and its rate.
+fn loads(points: &[LoadPoint]) -> Vec<(&LoadPoint, Option<String>, String)> {
+    let points = report::by_load(points);
+    let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s).collect();
+    points
+        .into_iter()
+        .zip(quantity::distinct(&rates))
+        .map(|(point, rate)| (point, point.users.map(quantity::whole), rate))
+        .collect()
 }
 
 /// The cells after the rate; why where the number is withheld.
@@ -117,9 +139,13 @@ fn cell(text: Result<String, &'static str>) -> El {
 }
 
 fn tab_separated(points: &[LoadPoint]) -> String {
-    let mut text = strings::KNEE_COLUMNS.join("\t");
-    for (point, rate) in points.iter().zip(quantity::distinct(&rates(points))) {
+    let mut text = columns(has_users(points)).join("\t");
+    for (point, users, rate) in loads(points) {
         text.push('\n');
+        if let Some(users) = users {
+            text.push_str(&users);
+            text.push('\t');
+        }
         text.push_str(&rate);
         for cell in cells(point) {
             text.push('\t');

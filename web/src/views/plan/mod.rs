@@ -10,6 +10,9 @@ mod knee_data;
 mod knee_files;
 mod knee_table;
 mod ledger;
+pub(crate) mod pools_card;
+pub(crate) mod recorded;
+mod recording_group;
 mod remarks;
 mod settings_groups;
 mod settings_panel;
@@ -28,6 +31,8 @@ use remarks::remarks;
 
 use crate::{
     dom::{El, Nodes, el},
+    late,
+    memo::memo,
     names,
     state::State,
     strings,
@@ -38,12 +43,22 @@ pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
     let heading = el("h1").class("hidden-but-read").text(strings::PAGE_HEADING);
     let state = expect_context::<State>();
     let card = card_memo(state);
+    let has_pools = memo(move |_| state.current.with(|now| now.disagg.is_asked_for()));
+    let pools = move || {
+        if has_pools.get() {
+            let instead = |text: &str, action| late::card("pools", text, action);
+            state.late.view(strings::VIEW_NOT_LOADED, instead, || pools_card::pools_card(state))
+        } else {
+            Nodes::default()
+        }
+    };
     [
         heading,
         answer_card(card, condensed),
         chips(state),
         remarks(state),
         knee_card(card),
+        el("div").class("pools-place").region(pools),
         ledger_panel(card),
     ]
     .into()

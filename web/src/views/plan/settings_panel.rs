@@ -5,11 +5,15 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
-use super::settings_groups::{Folded, furnish};
+use super::{
+    recording_group::recording_group,
+    settings_groups::{Folded, furnish},
+};
 use crate::{
     controls::{Choice, Fold, Look, control, gpu_picker, model_picker},
     dom::{El, Nodes, el},
     late::note,
+    recording::recording_in,
     settings::{self, Dial, Kinds},
     state::State,
     strings,
@@ -17,13 +21,23 @@ use crate::{
 
 /// All controls of Plan, in order. `engine_open` tells whether the engine's group begins open.
 pub(crate) fn settings_panel(engine_open: bool) -> El {
+    let state = expect_context::<State>();
+    let is_recorded = move || state.recording.with(Option::is_some);
+    // A recording takes the place of what is drawn.
+    let drawn = move |element: El| element.flag_of("hidden", is_recorded);
+    let lengths = move || {
+        state
+            .recording
+            .with(|kept| recording_in(kept).map_or_else(String::new, strings::recorded_lengths))
+    };
     el("div").class("controls").child([
         control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
         // Users of a closed loop take the place of the rate.
         control_set(Group::Traffic)
             .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
             .when(is_closed(true), || in_place_of(&settings::RATE, &settings::USERS))
-            .child([control(&settings::PROMPT), control(&settings::ANSWER)]),
+            .child([drawn(control(&settings::PROMPT)), drawn(control(&settings::ANSWER))])
+            .when(is_recorded, move || el("p").class("control-help").text_of(lengths)),
         control_set(Group::Target).child([
             control(&settings::TTFT),
             control(&settings::TPOT),
@@ -31,9 +45,10 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             control(&settings::HEADROOM),
         ]),
         el("div").class("folds").child([
-            arrivals_group(),
-            lengths_group(),
-            mix_group(),
+            recording_group(),
+            drawn(arrivals_group()),
+            drawn(lengths_group()),
+            drawn(mix_group()),
             engine_group(engine_open),
             overload_group(),
             accuracy_group(),
@@ -168,6 +183,8 @@ fn engine_group(begins_open: bool) -> El {
                 "sched.rules",
                 "kv.capacity_tokens",
                 "spec.tokens",
+                "disagg.prefill",
+                "disagg.decode",
             ];
             differs(scenario, &keys) || (is_vllm(scenario) && differs(scenario, &VLLM_KEYS))
         },
@@ -183,9 +200,15 @@ fn engine_group(begins_open: bool) -> El {
                     control(&settings::CACHE),
                 ])
                 .when(move || state.current.with(may_draft), || control(&settings::DRAFTED));
+            let has_pools = move || state.current.with(|now| now.disagg.is_asked_for());
             let drafts = move || state.current.with(|scenario| scenario.spec.tokens > 0);
             let body = body
                 .when(drafts, || settings::DRAFT_DETAILS.iter().map(control).collect::<Vec<_>>())
+                .when(
+                    move || state.current.with(may_pool),
+                    || settings::POOLS.iter().map(control).collect::<Vec<_>>(),
+                )
+                .when(has_pools, || settings::POOL_DETAILS.iter().map(control).collect::<Vec<_>>())
                 .when(move || state.current.with(is_vllm), vllm_choices)
                 .when(
                     move || state.current.with(settings::caches_prefixes),
@@ -213,6 +236,12 @@ const fn is_vllm(scenario: &Scenario) -> bool {
 /// Whether drafts suit the rules, or are asked for all the same.
 const fn may_draft(scenario: &Scenario) -> bool {
     matches!(scenario.rules, SchedRules::Reference) || scenario.spec.tokens > 0
+}
+
+/// Whether pools suit the rules and the step time, or are asked for all the same.
+const fn may_pool(scenario: &Scenario) -> bool {
+    let suits = matches!(scenario.rules, SchedRules::Reference) && scenario.knows_memory();
+    suits || scenario.disagg.is_asked_for()
 }
 
 /// What only vLLM's rules can be told, in words.
