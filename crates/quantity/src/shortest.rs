@@ -206,7 +206,7 @@ mod tests {
             }
         }
         for value in
-            [f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0, 9007199254740993.0, 1e15, 1e22, 1e23]
+            [f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0, 9_007_199_254_740_994.0, 1e15, 1e22, 1e23]
         {
             check(value);
         }
