@@ -14,6 +14,7 @@
 mod assumptions;
 mod attempts;
 mod catalogue;
+mod fleet_over_time;
 mod json;
 mod knee;
 mod know;
@@ -34,6 +35,7 @@ mod words;
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
 pub use catalogue::{catalog_json, catalog_text};
+pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{

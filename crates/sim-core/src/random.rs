@@ -32,6 +32,12 @@ pub enum Purpose {
     Think,
     /// What becomes of drafted tokens.
     Acceptance,
+    /// How long the stages of a replica's start take.
+    StartUp,
+    /// How long a node takes to come.
+    Provisioning,
+    /// Which replica a router picks.
+    Routing,
 }
 
 impl Purpose {
@@ -48,6 +54,9 @@ impl Purpose {
             Self::Throttle => 8,
             Self::Think => 9,
             Self::Acceptance => 10,
+            Self::StartUp => 11,
+            Self::Provisioning => 12,
+            Self::Routing => 13,
         }
     }
 }

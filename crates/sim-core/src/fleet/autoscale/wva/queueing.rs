@@ -189,11 +189,11 @@ impl QueueAnalyzer {
             let value = f64::from(config.max_batch);
             return Err(error("max_batch", value, "1 or more, and below 2^20 with max_queue"));
         }
-        // A comparison that is true of what is not a number, too.
-        if !(size.input >= 0.0 && size.input < f32::MAX) {
+        // What is not a number is not in a range, either.
+        if !(0.0..f32::MAX).contains(&size.input) {
             return Err(error("input", size.input.into(), "0 tokens or more"));
         }
-        if !(size.output >= 1.0 && size.output < f32::MAX) {
+        if !(1.0..f32::MAX).contains(&size.output) {
             return Err(error("output", size.output.into(), "1 token or more"));
         }
         let parameters = config.parameters;
@@ -236,7 +236,7 @@ impl QueueAnalyzer {
         if rate > max {
             return Err(QueueError::RateTooHigh { rate, max });
         }
-        if !(rate > 0.0) {
+        if rate.is_nan() || rate <= 0.0 {
             let requirement = "above 0 requests per second";
             return Err(QueueError::OutOfDomain { field: "rate", value: rate.into(), requirement });
         }
