@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quantity::{count, count_of, counted, duration, number_fixed, share};
 use serde_json::{Value, json};
-use sim_core::fleet::live::{FleetWindow, LiveRun};
+use sim_core::fleet::outcome::{FleetWindow, LiveRun};
 
 /// What happened to a fleet, in sentences. `window_s` is the width of its windows.
 #[must_use]

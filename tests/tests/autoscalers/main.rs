@@ -6,6 +6,7 @@ mod keda;
 mod knative;
 mod slots;
 mod wva;
+mod wva_queueing;
 
 use std::{path::Path, sync::LazyLock};
 

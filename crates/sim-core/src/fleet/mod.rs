@@ -5,6 +5,7 @@ mod disaggregated;
 pub mod life;
 pub mod live;
 pub mod nodes;
+pub mod outcome;
 pub mod policy;
 mod round_robin;
 pub mod router;

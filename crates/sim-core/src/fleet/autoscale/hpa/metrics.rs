@@ -47,6 +47,12 @@ pub enum MetricError {
     /// Nothing is selected.
     #[error("no pods returned by selector while calculating replica count")]
     NoPods,
+    /// The metrics API knows of no pod at all.
+    #[error("no metrics returned from {api} metrics API")]
+    NoSamples {
+        /// `resource` or `custom`.
+        api: &'static str,
+    },
     /// All pods with a metric are unready or ignored.
     #[error("did not receive metrics for targeted pods (pods might be unready)")]
     NoMetrics,
@@ -127,7 +133,8 @@ struct Usage {
 /// that such corrections turn round is no change.
 ///
 /// # Errors
-/// No pods, no metrics of pods that count, a pod without a request, or a target of 0 or less.
+/// No sample, no pods, no metrics of pods that count, a pod without a request, or a target of 0 or
+/// less.
 pub fn utilization(
     (pods, resource): (&[Pod], Resource),
     metrics: &PodMetrics<'_>,
@@ -139,7 +146,7 @@ pub fn utilization(
     if target_percent <= 0 {
         return Err(MetricError::BadTarget { target: target_percent.into() });
     }
-    let groups = grouped(pods, metrics, resource, initialization, now_s)?;
+    let groups = grouped((pods, resource, "resource"), metrics, initialization, now_s)?;
     let mut in_use = InUse::new(pods.len(), metrics, &groups);
     if in_use.count() == 0 {
         return Err(MetricError::NoMetrics);
@@ -177,7 +184,7 @@ pub fn utilization(
 /// [`Resource::Cpu`], custom metrics with [`Resource::Other`].
 ///
 /// # Errors
-/// No pods, no metrics of pods that count, or a target of 0 or less.
+/// No sample, no pods, no metrics of pods that count, or a target of 0 or less.
 pub fn pods_average(
     (pods, resource): (&[Pod], Resource),
     metrics: &PodMetrics<'_>,
@@ -189,7 +196,8 @@ pub fn pods_average(
     if target_milli <= 0 {
         return Err(MetricError::BadTarget { target: target_milli });
     }
-    let groups = grouped(pods, metrics, resource, initialization, now_s)?;
+    let api = if resource == Resource::Cpu { "resource" } else { "custom" };
+    let groups = grouped((pods, resource, api), metrics, initialization, now_s)?;
     let mut in_use = InUse::new(pods.len(), metrics, &groups);
     if in_use.count() == 0 {
         return Err(MetricError::NoMetrics);
@@ -204,12 +212,14 @@ pub fn pods_average(
 }
 
 fn grouped(
-    pods: &[Pod],
+    (pods, resource, api): (&[Pod], Resource, &'static str),
     metrics: &PodMetrics<'_>,
-    resource: Resource,
     initialization: &Initialization,
     now_s: f64,
 ) -> Result<Groups, MetricError> {
+    if metrics.of_strangers_milli.is_empty() && metrics.of_pods.iter().all(Option::is_none) {
+        return Err(MetricError::NoSamples { api });
+    }
     if pods.is_empty() {
         return Err(MetricError::NoPods);
     }

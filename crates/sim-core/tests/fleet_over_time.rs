@@ -1,23 +1,33 @@
-//! Tests of the fleet over time.
+//! A fleet of engines over time: the same as one engine where it is one, and nobody lost or counted
+//! twice whatever comes and goes. `PROPTEST_CASES` runs more cases.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-use super::*;
-use crate::{
-    EngineSpec, Slo, StepTimeSpec, Workload,
+mod cases;
+
+use std::sync::Arc;
+
+use cases::cases;
+use proptest::prelude::*;
+use sim_core::{
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
+    StepTimeSpec, Trace, TraceRow, Workload,
     fleet::{
         autoscale::{
             fixed::Fixed,
             hpa::{Bounds, Hpa, Tolerance},
             keda::ScaledObject,
             knative::{DeciderSpec, ScaleToZero},
+            schedule::Calendar,
             wva,
         },
-        policy::Signal,
-        start_up::StageTime,
+        live::{Fault, LiveFleet, simulate_live},
+        nodes::NodePool,
+        policy::{Policy, Signal},
+        router::Router,
+        start_up::{StageTime, StartUp},
     },
     simulate,
-    workload::{ArrivalProcess, LengthSpec, RequestSource},
 };
-use proptest::prelude::*;
 
 fn setup(rate_per_s: f64, requests: u64, seed: u64) -> Setup {
     Setup {
@@ -144,10 +154,10 @@ fn shared_queues_and_smart_routers_beat_chance() {
 /// Traffic that stops for half an hour: KEDA and Knative go to zero and pay a start for coming back.
 #[test]
 fn zero_replicas_make_the_first_request_wait_for_a_start() {
-    let rows: Vec<crate::TraceRow> = [0.0, 2400.0]
+    let rows: Vec<TraceRow> = [0.0, 2400.0]
         .iter()
         .flat_map(|begin_s| (0..60).map(move |i| begin_s + f64::from(i)))
-        .map(|arrival_s| crate::TraceRow { arrival_s, input_tokens: 200, output_tokens: 50 })
+        .map(|arrival_s| TraceRow { arrival_s, input_tokens: 200, output_tokens: 50 })
         .collect();
     let keda = Policy::Keda {
         object: ScaledObject::default(),
@@ -157,7 +167,7 @@ fn zero_replicas_make_the_first_request_wait_for_a_start() {
     };
     let knative = Policy::Knative { decider: DeciderSpec::default(), zero: ScaleToZero::default() };
     for policy in [keda, knative] {
-        let trace = std::sync::Arc::new(crate::Trace::new(rows.clone()).unwrap());
+        let trace = Arc::new(Trace::new(rows.clone()).unwrap());
         let mut setup = setup(1.0, 120, 7);
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 };
         let run = simulate_live(&fleet(setup, 1, policy.clone()), Keep::default()).unwrap();
@@ -200,7 +210,8 @@ fn a_metric_outage_freezes_an_hpa() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
+
     /// Nobody is lost or counted twice, whatever comes and goes.
     #[test]
     fn requests_are_kept_through_scaling_and_faults(
