@@ -4,6 +4,7 @@
 //! once published is never given to something else. Whenever a figure changes, [`REVISION`] goes up
 //! by one, and links written under another revision say so.
 
+mod cold_start;
 mod config;
 mod figure;
 mod gpu;
@@ -14,6 +15,7 @@ mod suggest;
 
 use std::sync::OnceLock;
 
+pub use cold_start::{ColdStart, cold_start, cold_starts};
 pub use config::{ConfigError, ModelConfig, read_config};
 pub use figure::{Figure, FigureKind};
 pub use gpu::Gpu;

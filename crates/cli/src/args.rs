@@ -8,7 +8,10 @@ use std::{
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::typed::{in_reach, requests, seed, some};
+use crate::{
+    fleet_settings::FleetArgs,
+    typed::{in_reach, requests, seed, some},
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -65,6 +68,8 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// One run on one GPU, or the replay of a recording: what happened to every request.
     Simulate(SimulateArgs),
+    /// A fleet over time: replicas started and drained as an autoscaler asks, with real cold starts.
+    Fleet(FleetArgs),
     /// Draw the knee as SVG.
     Chart(ChartArgs),
     /// Write the scenario as a link, or explain a link.

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod failure;
+mod fleet_settings;
 mod input;
 mod memory_settings;
 mod output;
@@ -50,6 +51,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
+        Command::Fleet(args) => commands::fleet::run(args),
         Command::Chart(args) => commands::chart::run(args),
         Command::Link(args) => commands::link::run(args),
         Command::Know(args) => commands::know::run(args),

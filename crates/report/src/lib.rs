@@ -15,6 +15,7 @@ mod assumptions;
 mod attempts;
 mod catalogue;
 mod check;
+mod fleet_over_time;
 mod json;
 mod knee;
 mod know;
@@ -39,6 +40,7 @@ pub use catalogue::{catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
+pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{

@@ -34,6 +34,12 @@ pub enum Purpose {
     Acceptance,
     /// How long an attempt is waited for.
     Patience,
+    /// How long the stages of a replica's start take.
+    StartUp,
+    /// How long a node takes to come.
+    Provisioning,
+    /// Which replica a router picks.
+    Routing,
 }
 
 impl Purpose {
@@ -51,6 +57,9 @@ impl Purpose {
             Self::Think => 9,
             Self::Acceptance => 10,
             Self::Patience => 11,
+            Self::StartUp => 13,
+            Self::Provisioning => 14,
+            Self::Routing => 15,
         }
     }
 }

@@ -74,6 +74,9 @@ pub enum SetupError {
          disagg.decode out"
     )]
     NoPooledRules,
+    /// Only one set of rules can be handed its requests by a router that looks.
+    #[error("a fleet over time needs sched.rules=reference")]
+    NoLiveRules,
     /// The trace holds no request.
     #[error("the trace holds no request; give at least one row")]
     EmptyTrace,

@@ -7,6 +7,7 @@ mod check;
 mod errors;
 mod examples;
 mod files;
+mod fleet;
 mod know;
 mod links;
 mod memory;

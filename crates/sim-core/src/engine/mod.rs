@@ -24,6 +24,7 @@ mod attended;
 #[cfg(any(test, feature = "oracle"))]
 mod batch_oracle;
 mod batcher;
+mod fed;
 mod finish_queue;
 mod inbox;
 mod jump;
@@ -42,6 +43,7 @@ mod waiting_line;
 pub use attended::simulate_attended_by_oracle;
 pub use attended::{Attendance, AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
+pub(crate) use fed::{Fed, Waiting};
 #[cfg(any(test, feature = "oracle"))]
 pub use rules::simulate_by_oracle;
 pub use rules::{BLOCK_SIZE, Rules, Simulation, VllmRules, simulate};
@@ -100,7 +102,7 @@ fn has_arrived(arrival_s: f64, now_s: f64) -> bool {
 /// The latest arrival that is seen by a step that starts at `now_s`. The tolerance keeps a rounding
 /// error from moving a tie by a whole step.
 #[inline]
-fn seen_until_s(now_s: f64) -> f64 {
+pub(crate) fn seen_until_s(now_s: f64) -> f64 {
     // The product rounds monotonically, so this is 1e-12 · max(1, now).
     now_s + crate::float::greater(1e-12, 1e-12 * now_s)
 }

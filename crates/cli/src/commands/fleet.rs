@@ -1,0 +1,59 @@
+//! `headroom fleet`.
+
+use std::{fmt::Write as _, process::ExitCode, sync::Arc};
+
+use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
+
+use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, trace};
+
+pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
+    if args.cold_start.as_deref() == Some("list") {
+        output::print(&cold_starts())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut scenario = input::scenario(&args.scenario)?;
+    if args.trace.trace.is_some() {
+        trace::take_over(&mut scenario);
+    }
+    let resolved = scenario.resolve().map_err(|error| Failure::input(error.to_string()))?;
+    if !resolved.attendance.is_open() {
+        return Err(Failure::input(
+            "headroom fleet has no queue limits, deadlines or clients that react; leave the \
+             settings of overload.*, client.* and a closed loop out.",
+        ));
+    }
+    let mut setup = resolved.setup;
+    if let Some(path) = &args.trace.trace {
+        let recording = Arc::new(trace::read(path, args.trace.skip_bad_rows)?);
+        trace::compare_with_context(&scenario, path, &recording);
+        setup.workload.requests = recording.rows().len() as u64;
+        let speed = args.trace.trace_rate.map_or(1.0, |rate| scenario.rate_per_s / rate);
+        let source = RequestSource::Replay { trace: recording, speed };
+        setup.step_time = setup.step_time.for_workload(&source);
+        setup.workload.source = source;
+    } else if let Some(requests) = args.requests {
+        setup.workload.requests = requests.get().into();
+    }
+    let fleet = args.fleet(setup)?;
+    let keep = Keep { precision: Precision::default(), requests: false };
+    let run = simulate_live(&fleet, keep)?;
+    output::print(&if args.json {
+        report::fleet_json(&run, args.window)
+    } else if args.csv {
+        report::fleet_csv(&run)
+    } else {
+        report::fleet_text(&run, args.window)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The measured start-ups by name.
+fn cold_starts() -> String {
+    let mut text = String::new();
+    for start in catalog::cold_starts() {
+        let seconds = quantity::duration(start.start_up.mean_s(false, false));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}\n  {seconds}: {}\n  {}", start.slug, start.what, start.source);
+    }
+    text
+}

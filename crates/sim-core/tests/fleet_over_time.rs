@@ -1,0 +1,265 @@
+//! A fleet of engines over time: the same as one engine where it is one, and nobody lost or counted
+//! twice whatever comes and goes. `PROPTEST_CASES` runs more cases.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod cases;
+
+use std::sync::Arc;
+
+use cases::cases;
+use proptest::prelude::*;
+use sim_core::{
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
+    StepTimeSpec, Trace, TraceRow, Workload,
+    fleet::{
+        autoscale::{
+            fixed::Fixed,
+            hpa::{Bounds, Hpa, Tolerance},
+            keda::ScaledObject,
+            knative::{DeciderSpec, ScaleToZero},
+            schedule::Calendar,
+            wva,
+        },
+        live::{Fault, LiveFleet, simulate_live},
+        nodes::NodePool,
+        policy::{Policy, Signal},
+        router::Router,
+        start_up::{StageTime, StartUp},
+    },
+    simulate,
+};
+
+fn setup(rate_per_s: f64, requests: u64, seed: u64) -> Setup {
+    Setup {
+        workload: Workload {
+            source: RequestSource::Generated {
+                process: ArrivalProcess::Poisson,
+                rate_per_s,
+                input: LengthSpec::Uniform { min_tokens: 100, max_tokens: 1500 },
+                output: LengthSpec::Uniform { min_tokens: 1, max_tokens: 400 },
+            },
+            requests,
+        },
+        engine: EngineSpec {
+            max_num_batched_tokens: 2048,
+            max_num_seqs: 32,
+            kv_capacity_tokens: 30_000,
+        },
+        rules: Rules::Reference,
+        step_time: StepTimeSpec::Roofline {
+            params: 8e9,
+            weight_bytes: 16e9,
+            kv_bytes_per_token: 131_072.0,
+            peak_flops: 9.9e14,
+            bandwidth_bytes_per_s: 3.35e12,
+            mfu: 0.5,
+            overhead_s: 0.0005,
+        },
+        slo: Slo { ttft_s: 1.0, tpot_s: 0.05, share: 0.99 },
+        seed,
+    }
+}
+
+fn fleet(setup: Setup, replicas: u32, policy: Policy) -> LiveFleet {
+    LiveFleet {
+        setup,
+        router: Router::LeastInFlight,
+        policy,
+        floors: Vec::new(),
+        calendar: Calendar::default(),
+        start_up: StartUp::fixed(60.0),
+        nodes: NodePool { initial_nodes: 20, ..NodePool::default() },
+        initial_replicas: replicas,
+        scrape_s: 15.0,
+        counts_warming: false,
+        drain_grace_s: 30.0,
+        window_s: 60.0,
+        patience_s: 3600.0,
+        faults: Vec::new(),
+    }
+}
+
+fn fixed(replicas: u32) -> Policy {
+    Policy::Fixed(Fixed { replicas: replicas as i32 })
+}
+
+fn hpa(target: f64) -> Policy {
+    Policy::Hpa {
+        hpa: Hpa::new(Bounds { min: 1, max: 12 }),
+        signal: Signal::InFlight,
+        target,
+        tolerance: Tolerance::default(),
+    }
+}
+
+/// One replica that nothing happens to is one engine, to the bit.
+#[test]
+fn a_fleet_of_one_is_the_engine() {
+    for (rate_per_s, seed) in [(1.0, 1), (12.0, 2), (40.0, 3)] {
+        let setup = setup(rate_per_s, 3000, seed);
+        let keep = Keep { precision: Precision::Exact, requests: true };
+        let alone = simulate(&setup, keep).unwrap();
+        let run = simulate_live(&fleet(setup, 1, fixed(1)), keep).unwrap();
+        run.verify().unwrap();
+        assert_eq!(run.total.requests, alone.requests);
+        assert_eq!((run.total.steps, run.total.slot_steps), (alone.steps, alone.slot_steps));
+        assert_eq!(run.total.itl, alone.itl);
+        assert_eq!(run.total.step_times, alone.step_times);
+        assert_eq!(run.total.in_system_request_s, alone.in_system_request_s);
+    }
+}
+
+#[test]
+fn the_same_fleet_gives_the_same_bits() {
+    let of = || {
+        let mut fleet = fleet(setup(60.0, 6000, 4), 2, hpa(10.0));
+        fleet.start_up.engine_start = StageTime::Lognormal { mean_s: 40.0, cv: 0.5 };
+        fleet.router = Router::PowerOfTwo;
+        simulate_live(&fleet, Keep::default()).unwrap()
+    };
+    assert_eq!(of(), of());
+}
+
+#[test]
+fn an_hpa_grows_under_load_and_the_wait_for_it_is_seen() {
+    let grown = |start_s| {
+        let mut fleet = fleet(setup(60.0, 60_000, 5), 1, hpa(10.0));
+        fleet.start_up = StartUp::fixed(start_s);
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        assert!(run.peak_ready > 3, "{}", run.peak_ready);
+        assert_eq!(run.total.in_flight, 0);
+        run
+    };
+    let (quick, slow) = (grown(10.0), grown(240.0));
+    assert!(slow.total.slo_share() < quick.total.slo_share());
+    assert!(slow.violation_min(60.0) > quick.violation_min(60.0));
+}
+
+#[test]
+fn shared_queues_and_smart_routers_beat_chance() {
+    let p99 = |router| {
+        let fleet = LiveFleet { router, ..fleet(setup(45.0, 20_000, 6), 4, fixed(4)) };
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        run.total.ttft.percentile(99.0).unwrap()
+    };
+    let random = p99(Router::Random);
+    for router in [Router::SharedQueue, Router::LeastInFlight, Router::PowerOfTwo, Router::LeastKv]
+    {
+        assert!(p99(router) < random, "{router:?}");
+    }
+}
+
+/// Traffic that stops for half an hour: KEDA and Knative go to zero and pay a start for coming back.
+#[test]
+fn zero_replicas_make_the_first_request_wait_for_a_start() {
+    let rows: Vec<TraceRow> = [0.0, 2400.0]
+        .iter()
+        .flat_map(|begin_s| (0..60).map(move |i| begin_s + f64::from(i)))
+        .map(|arrival_s| TraceRow { arrival_s, input_tokens: 200, output_tokens: 50 })
+        .collect();
+    let keda = Policy::Keda {
+        object: ScaledObject::default(),
+        signal: Signal::InFlight,
+        threshold: 10.0,
+        activation_threshold: 0.0,
+    };
+    let knative = Policy::Knative { decider: DeciderSpec::default(), zero: ScaleToZero::default() };
+    for policy in [keda, knative] {
+        let trace = Arc::new(Trace::new(rows.clone()).unwrap());
+        let mut setup = setup(1.0, 120, 7);
+        setup.workload.source = RequestSource::Replay { trace, speed: 1.0 };
+        let run = simulate_live(&fleet(setup, 1, policy.clone()), Keep::default()).unwrap();
+        run.verify().unwrap();
+        let zero = run.windows.iter().filter(|window| window.replicas == [0; 4]).count();
+        assert!(zero > 20, "{policy:?}: {zero} minutes");
+        let longest_s = run.total.ttft.max().unwrap();
+        assert!((60.0..=105.0).contains(&longest_s), "{policy:?}: {longest_s}");
+        assert_eq!(run.total.completed, 120);
+    }
+}
+
+#[test]
+fn wva_grows_one_step_at_a_time_and_v2_at_once() {
+    let peak_after = |policy, seconds: f64| {
+        let run =
+            simulate_live(&fleet(setup(60.0, 40_000, 8), 1, policy), Keep::default()).unwrap();
+        run.verify().unwrap();
+        let windows = run.windows.iter().filter(|window| window.start_s < seconds);
+        windows.map(|window| window.desired).max().unwrap()
+    };
+    let hpa = Hpa::new(Bounds { min: 1, max: 12 });
+    let v1 = Policy::WvaV1 { config: wva::SaturationConfig::default(), hpa: hpa.clone() };
+    let limits = wva::EngineLimits { max_batched_tokens: 2048, max_num_seqs: 32 };
+    let v2 = Policy::WvaV2 { config: wva::TokenConfig::default(), limits, hpa };
+    // One replica a minute, from the first minute on.
+    assert!((2..=3).contains(&peak_after(v1.clone(), 150.0)));
+    assert!((4..=6).contains(&peak_after(v1, 300.0)));
+    assert!(peak_after(v2, 150.0) > 3);
+}
+
+#[test]
+fn a_metric_outage_freezes_an_hpa() {
+    let mut fleet = fleet(setup(60.0, 30_000, 9), 1, hpa(10.0));
+    fleet.faults = vec![(0.0, Fault::MetricOutage(300.0))];
+    let run = simulate_live(&fleet, Keep::default()).unwrap();
+    let desired_at = |minute: usize| run.windows[minute].desired;
+    assert_eq!(desired_at(3), 1);
+    assert!(desired_at(6) > 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
+
+    /// Nobody is lost or counted twice, whatever comes and goes.
+    #[test]
+    fn requests_are_kept_through_scaling_and_faults(
+        rate_per_s in 1.0_f64..80.0,
+        requests in 1_u64..2500,
+        seed in 0_u64..1000,
+        replicas in 0_u32..4,
+        which in 0_usize..6,
+        start_s in 0.0_f64..120.0,
+        faults in prop::collection::vec((0.0_f64..200.0, 0_u8..3), 0..5),
+    ) {
+        let router = [
+            Router::SharedQueue,
+            Router::RoundRobin,
+            Router::Random,
+            Router::LeastInFlight,
+            Router::PowerOfTwo,
+            Router::LeastKv,
+        ][which];
+        let policy = match which % 3 {
+            0 => hpa(8.0),
+            1 => Policy::Knative {
+                decider: DeciderSpec { target: 10.0, total: 14.0, ..DeciderSpec::default() },
+                zero: ScaleToZero { max_scale: 8, ..ScaleToZero::default() },
+            },
+            _ => Policy::Keda {
+                object: ScaledObject { max_replicas: 8, cooldown_s: 30.0, ..ScaledObject::default() },
+                signal: Signal::InFlight,
+                threshold: 8.0,
+                activation_threshold: 0.0,
+            },
+        };
+        let mut fleet = fleet(setup(rate_per_s, requests, seed), replicas, policy);
+        fleet.router = router;
+        fleet.start_up.engine_start = StageTime::Lognormal { mean_s: start_s, cv: 0.4 };
+        fleet.drain_grace_s = 5.0;
+        let mut faults: Vec<(f64, Fault)> = faults
+            .into_iter()
+            .map(|(at_s, kind)| (at_s, match kind {
+                0 => Fault::ReplicaLoss,
+                1 => Fault::NodeLoss,
+                _ => Fault::MetricOutage(40.0),
+            }))
+            .collect();
+        faults.sort_by(|a, b| a.0.total_cmp(&b.0));
+        fleet.faults = faults;
+        let run = simulate_live(&fleet, Keep { precision: Precision::default(), requests: true }).unwrap();
+        prop_assert_eq!(run.verify(), Ok(()));
+        prop_assert_eq!(run.total.offered, requests);
+    }
+}
