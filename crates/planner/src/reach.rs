@@ -9,7 +9,7 @@
 use scenario::{Remedy, Resolved, Scenario, field};
 use sim_core::{
     ArrivalProcess, RequestSource, Rules, Setup,
-    clients::{Awaited, Patience},
+    clients::{Awaited, ClientTime, Patience, PatienceTime},
     float::greater,
 };
 
@@ -33,11 +33,11 @@ pub(crate) fn is_met(resolved: &Resolved) -> bool {
         return false;
     }
     let patience = resolved.attendance.clients.patience;
-    longest_kinds(setup).iter().all(|kind| {
+    longest_kinds(setup).iter().enumerate().all(|(index, kind)| {
         let (ttft_s, tpot_s) = floors_s(setup, kind);
         ttft_s <= kind.slo.ttft_s
             && tpot_s <= kind.slo.tpot_s
-            && patience.is_none_or(|patience| is_awaited(&patience, setup, kind))
+            && patience.is_none_or(|patience| is_awaited(&patience, setup, (index, kind)))
     })
 }
 
@@ -90,13 +90,29 @@ fn floors_s(setup: &Setup, kind: &Kind) -> (f64, f64) {
 }
 
 /// Whether clients stay until they have what they wait for.
-fn is_awaited(patience: &Patience, setup: &Setup, kind: &Kind) -> bool {
+fn is_awaited(patience: &Patience, setup: &Setup, (index, kind): (usize, &Kind)) -> bool {
     let (ttft_s, tpot_s) = floors_s(setup, kind);
     let after_s = match patience.awaits {
         Awaited::FirstToken => 0.0,
         Awaited::Answer => tpot_s * greater(0.0, kind.output_tokens_at(within(setup)) - 1.0),
     };
-    ttft_s + after_s <= patience.after_s
+    ttft_s + after_s <= surely_waits_s(patience, setup, index)
+}
+
+/// How long every client of a kind waits, in seconds; nothing where it is a matter of chance.
+fn surely_waits_s(patience: &Patience, setup: &Setup, index: usize) -> f64 {
+    let time = match (patience.time, setup.workload.source.whole()) {
+        (PatienceTime::Same(time), _) => Some(time),
+        (PatienceTime::OfClass, RequestSource::Mixed(mix)) => {
+            mix.classes.get(index).and_then(|class| class.patience)
+        }
+        (PatienceTime::OfClass, _) => None,
+    };
+    match time {
+        None => f64::INFINITY,
+        Some(ClientTime::Fixed { mean_s }) => mean_s,
+        Some(ClientTime::Exponential { .. } | ClientTime::LogNormal { .. }) => 0.0,
+    }
 }
 
 fn is_bursty(source: &RequestSource) -> bool {

@@ -57,7 +57,7 @@ pub fn pools_text(
         lines.join("\n"),
         latencies(run, None),
         comparison(run, together),
-        steadiness::intervals(run),
+        steadiness::intervals(run, is_recording),
         words::FINITE_RUN
     )
 }

@@ -13,7 +13,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     }
     let mut scenario = input::scenario(&args.scenario)?;
     if args.trace.trace.is_some() {
-        trace::take_over(&mut scenario);
+        trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
     let resolved = scenario.resolve().map_err(|error| Failure::input(error.to_string()))?;
     if !resolved.attendance.is_open() {

@@ -107,6 +107,15 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
+    /// What is wrong, in words without the remedies.
+    #[must_use]
+    pub fn without_remedies(&self) -> String {
+        match self {
+            Self::NoSpeculation { tokens, beside, .. } => no_speculation(*tokens, beside),
+            other => other.to_string(),
+        }
+    }
+
     /// Smallest changes that work; empty where none is known.
     #[must_use]
     pub fn remedies(&self) -> &[Remedy] {
@@ -118,9 +127,7 @@ impl ResolveError {
             _ => &[],
         }
     }
-}
 
-impl ResolveError {
     pub(super) const fn remedies_mut(&mut self) -> Option<&mut Vec<Remedy>> {
         match self {
             Self::DoesNotFit { remedies, .. }

@@ -4,12 +4,12 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use scenario::{Scenario, SchedRules};
+use scenario::Scenario;
 
 use super::settings_panel::{KindDials, differs, is_closed, of_kind, word_choice};
 use crate::{
     controls::{Choice, Look, class_list, control},
-    dom::{El, el},
+    dom::El,
     settings::{self, Dial, Kinds},
     state::State,
     strings,
