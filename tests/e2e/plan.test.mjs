@@ -117,7 +117,10 @@ test("while a slider is held no figure is of other settings, and no verdict is f
     document.querySelector(".fact .fact-value").textContent.startsWith("≈"),
   );
   const held = await moment();
-  for (const { asked, field, hero, pill, figures } of [...moments, held]) {
+  // At the rate that it began with, the answer of all runs is the present one.
+  const moved = moments.filter(({ field }) => field !== "100");
+  assert.ok(moved.length > 40, `only ${moved.length} moments of the drag`);
+  for (const { asked, field, hero, pill, figures } of [...moved, held]) {
     assert.ok(plain(asked).endsWith(`for ${field} req/s`), `${plain(asked)} at ${field}`);
     assert.match(hero, /^≈/);
     assert.equal(pill, "Estimating…");

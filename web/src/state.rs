@@ -471,6 +471,8 @@ impl State {
                 }
             }
             News::Died { message, waits } => {
+                // What was said of the last one no longer holds.
+                self.toast.set(None);
                 self.activity.set(Activity::Stopped { message, waits });
             }
             News::Revived { silent_ms } => {
