@@ -446,7 +446,7 @@ impl Client {
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
             FromWorker::Pools { generation, packed } => self.hear_of_pools(generation, packed),
             FromWorker::FileRead { is_recording, packed } => {
-                self.hear_of_file(is_recording, packed)
+                self.hear_of_file(is_recording, packed);
             }
             FromWorker::Refused { generation, message } => {
                 if let Some(asked) = self.flying(generation) {

@@ -132,7 +132,7 @@ mod tests {
     const TABLE: &str = "arrival_s,input_tokens,output_tokens\n0.5,100,20\n2.5,300,40\n1.5,x,1\n";
 
     fn refusal(bytes: &[u8]) -> String {
-        read("a.csv", bytes).err().expect("no recording")
+        read("a.csv", bytes).expect_err("no recording")
     }
 
     #[test]
