@@ -40,7 +40,7 @@ fn every_example_runs() {
     std::fs::write(file("azure.csv.gz", ""), azure).expect("it can be written");
     let rows: String = (0..400).map(|i| format!("{}.5,{},{}\n", i, 300 + i, 50 + i % 90)).collect();
     file("day.csv", &format!("arrival_s,input_tokens,output_tokens\n{rows}"));
-    let commands = ["", "plan", "sweep", "simulate", "chart", "link", "know", "catalog"];
+    let commands = ["", "plan", "sweep", "simulate", "fleet", "chart", "link", "know", "catalog"];
     let mut count = 0;
     for command in commands {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
