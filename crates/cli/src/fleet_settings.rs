@@ -16,7 +16,7 @@ use sim_core::{
         },
         live::{Fault, LiveFleet},
         nodes::NodePool,
-        policy::{Policy, Signal},
+        policy::{Aggregate, Policy, Signal},
         router::Router,
         start_up::{StageTime, StartUp},
     },
@@ -50,11 +50,15 @@ pub(crate) struct FleetArgs {
     /// What hpa, keda and trend look at.
     #[arg(long, value_enum, default_value = "in-flight")]
     signal: SignalName,
+    /// How keda puts the replicas together: a sum of which each has its share of --target, or a mean
+    /// or maximum held to it.
+    #[arg(long, value_enum, default_value = "sum")]
+    aggregate: AggregateName,
     /// What each replica should have of it (knative: its requests at once) [default: three quarters
     /// of the engine’s requests at once].
     #[arg(long, value_name = "X", value_parser = amount)]
     target: Option<f64>,
-    /// Sum above which keda is active.
+    /// Above which result keda is active.
     #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
     activation: f64,
     /// Fewest replicas.
@@ -72,7 +76,7 @@ pub(crate) struct FleetArgs {
     /// Day of the week and time of day at the beginning, for --floor.
     #[arg(long, value_name = "DAY HH:MM", default_value = "mon 00:00")]
     begin: String,
-    /// Time a replica takes to start, seconds, whatever is cached.
+    /// Time a replica takes to start, seconds, whatever is cached [default: 60].
     #[arg(long, value_name = "S", value_parser = amount, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
@@ -155,6 +159,16 @@ enum SignalName {
     GpuMemory,
     /// Processor, per cent.
     Cpu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AggregateName {
+    /// Their sum, and what waits before them.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// The greatest of them.
+    Max,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -293,6 +307,11 @@ impl FleetArgs {
                     ..ScaledObject::default()
                 },
                 signal,
+                aggregate: match self.aggregate {
+                    AggregateName::Sum => Aggregate::Sum,
+                    AggregateName::Mean => Aggregate::Mean,
+                    AggregateName::Max => Aggregate::Max,
+                },
                 threshold: target,
                 activation_threshold: self.activation,
             },

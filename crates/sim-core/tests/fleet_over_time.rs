@@ -22,7 +22,7 @@ use sim_core::{
         },
         live::{Fault, LiveFleet, simulate_live},
         nodes::NodePool,
-        policy::{Policy, Signal},
+        policy::{Aggregate, Policy, Signal},
         router::Router,
         start_up::{StageTime, StartUp},
     },
@@ -162,6 +162,7 @@ fn zero_replicas_make_the_first_request_wait_for_a_start() {
     let keda = Policy::Keda {
         object: ScaledObject::default(),
         signal: Signal::InFlight,
+        aggregate: Aggregate::Sum,
         threshold: 10.0,
         activation_threshold: 0.0,
     };
@@ -193,10 +194,30 @@ fn wva_grows_one_step_at_a_time_and_v2_at_once() {
     let v1 = Policy::WvaV1 { config: wva::SaturationConfig::default(), hpa: hpa.clone() };
     let limits = wva::EngineLimits { max_batched_tokens: 2048, max_num_seqs: 32 };
     let v2 = Policy::WvaV2 { config: wva::TokenConfig::default(), limits, hpa };
-    // One replica a minute, from the first minute on.
-    assert!((2..=3).contains(&peak_after(v1.clone(), 150.0)));
+    // One replica a minute, from the first minute on: after two minutes, and after five.
+    assert!((2..=3).contains(&peak_after(v1.clone(), 90.0)));
     assert!((4..=6).contains(&peak_after(v1, 300.0)));
-    assert!(peak_after(v2, 150.0) > 3);
+    assert!(peak_after(v2, 90.0) > 3);
+}
+
+/// Under a router that throws dice one replica is far fuller than the mean says.
+#[test]
+fn the_greatest_sees_a_hot_spot_that_the_mean_hides() {
+    let peak = |aggregate| {
+        let policy = Policy::Keda {
+            object: ScaledObject { min_replicas: 3, max_replicas: 12, ..ScaledObject::default() },
+            signal: Signal::KvUsage,
+            aggregate,
+            threshold: 45.0,
+            activation_threshold: 0.0,
+        };
+        let fleet =
+            LiveFleet { router: Router::Random, ..fleet(setup(30.0, 20_000, 10), 3, policy) };
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        run.windows.iter().map(|window| window.desired).max().unwrap()
+    };
+    assert!(peak(Aggregate::Max) > peak(Aggregate::Mean));
 }
 
 #[test]
@@ -240,6 +261,7 @@ proptest! {
             _ => Policy::Keda {
                 object: ScaledObject { max_replicas: 8, cooldown_s: 30.0, ..ScaledObject::default() },
                 signal: Signal::InFlight,
+                aggregate: Aggregate::Sum,
                 threshold: 8.0,
                 activation_threshold: 0.0,
             },

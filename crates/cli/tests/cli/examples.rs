@@ -41,8 +41,10 @@ fn every_example_runs() {
     let rows: String = (0..400).map(|i| format!("{}.5,{},{}\n", i, 300 + i, 50 + i % 90)).collect();
     file("day.csv", &format!("arrival_s,input_tokens,output_tokens\n{rows}"));
     file("scenario.json", &printed(&["link", "rate=40", "--json"]));
-    let commands =
-        ["", "plan", "why", "check", "sweep", "simulate", "chart", "link", "know", "catalog"];
+    let commands = [
+        "", "plan", "why", "check", "sweep", "simulate", "fleet", "chart", "link", "know",
+        "catalog",
+    ];
     let mut count = 0;
     for command in commands {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };

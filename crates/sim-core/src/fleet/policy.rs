@@ -19,6 +19,7 @@ use super::autoscale::{
     schedule::{Calendar, Floor, floor_at},
     wva,
 };
+use crate::float::greater;
 
 /// What an autoscaler looks at, of each replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,20 @@ impl Observed {
         self.ready().count() as i32
     }
 
+    /// A signal over all replicas, put together.
+    fn query(&self, signal: Signal, aggregate: Aggregate) -> f64 {
+        let values = self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal));
+        match aggregate {
+            Aggregate::Sum => self.total(signal),
+            Aggregate::Mean => self.total(signal) / f64::from(self.ready_count().max(1)),
+            // What waits before the replicas is on none of them, and no less for it.
+            Aggregate::Max if signal == Signal::Queue || signal == Signal::InFlight => {
+                values.fold(self.queued, greater)
+            }
+            Aggregate::Max => values.fold(0.0, greater),
+        }
+    }
+
     /// A signal over all replicas, and of what waits before them.
     fn total(&self, signal: Signal) -> f64 {
         let replicas: f64 =
@@ -139,6 +154,17 @@ impl Observed {
         let waits = matches!(signal, Signal::InFlight | Signal::Queue);
         replicas + if waits { self.queued } else { 0.0 }
     }
+}
+
+/// How a query puts the replicas together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// The sum, of which each replica should have its share (`AverageValue`).
+    Sum,
+    /// The mean, held to the target itself (`Value`).
+    Mean,
+    /// The greatest, held to the target itself (`Value`): it sees a hot spot that the mean hides.
+    Max,
 }
 
 /// An autoscaler with its settings.
@@ -157,15 +183,17 @@ pub enum Policy {
         /// How far it may be off.
         tolerance: Tolerance,
     },
-    /// KEDA on a query: the sum of a signal.
+    /// KEDA on a query.
     Keda {
         /// The object.
         object: ScaledObject,
         /// What is measured.
         signal: Signal,
-        /// What each replica should have of it (`threshold`).
+        /// How the replicas are put together.
+        aggregate: Aggregate,
+        /// What each replica should have of it, or the whole (`threshold`).
         threshold: f64,
-        /// Above which sum it is active (`activationThreshold`).
+        /// Above which result it is active (`activationThreshold`).
         activation_threshold: f64,
     },
     /// Knative's pod autoscaler on concurrency.
@@ -310,10 +338,10 @@ impl Controller {
                 hpa::decide(hpa, history, current, &[proposal], now_s).replicas
             }
             (
-                Policy::Keda { object, signal, threshold, activation_threshold },
+                Policy::Keda { object, signal, aggregate, threshold, activation_threshold },
                 State::Keda { history, memory, failures, next_poll_s },
             ) => {
-                let reading = (!observed.is_blind).then(|| observed.total(*signal));
+                let reading = (!observed.is_blind).then(|| observed.query(*signal, *aggregate));
                 let mut replicas = current;
                 if now_s >= *next_poll_s {
                     *next_poll_s = now_s + keda::POLLING_INTERVAL_S;
@@ -331,8 +359,13 @@ impl Controller {
                 let proposal = served.ok_or(MetricError::Unavailable).and_then(|value| {
                     let (value, target) = (milli(value), milli(*threshold));
                     let tolerance = Tolerance::default();
-                    hpa::external_average(replicas, &[value], target, &tolerance)
-                        .map(|proposal| proposal.replicas)
+                    let proposal = if *aggregate == Aggregate::Sum {
+                        hpa::external_average(replicas, &[value], target, &tolerance)
+                    } else {
+                        let counts = (replicas, observed.ready_count().unsigned_abs());
+                        hpa::external_value(counts, &[value], target, &tolerance)
+                    };
+                    proposal.map(|proposal| proposal.replicas)
                 });
                 let hpa = Hpa::new(keda::hpa_bounds(object));
                 hpa::decide(&hpa, history, replicas, &[proposal], now_s).replicas
