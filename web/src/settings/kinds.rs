@@ -1,11 +1,11 @@
 //! Settings that come in kinds, each with numbers of its own.
 
-use scenario::{Notice, Profile, Scenario, SchedRules};
+use scenario::{Notice, Profile, Scenario, SchedRules, field};
 use sim_core::{ArrivalProcess, LengthSpec};
 
 use quantity::plain;
 
-use super::piece::{call, number};
+use super::piece::call;
 use crate::strings;
 
 /// A setting of several kinds.
@@ -199,3 +199,9 @@ pub(crate) static RULES: Kinds = Kinds {
     },
     keeps_number: false,
 };
+
+/// The number of a field that a kind begins with.
+fn number(scenario: &Scenario, key: &str) -> f64 {
+    let least = field(key).map_or(0.0, |field| field.min);
+    scenario.number(key).map_or(least, f64::round)
+}

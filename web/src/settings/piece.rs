@@ -1,8 +1,8 @@
 //! Numbers within a setting: of a pattern of arrivals, a rate profile, a length, a scheduling rule.
 
 use quantity::Unit;
+use scenario::Scenario;
 use scenario::{ClosedLoop, Profile, Scale, SchedRules, Slider, Snap, StepSizes};
-use scenario::{Scenario, field};
 use sim_core::{ArrivalProcess, LengthSpec, workload::OnOff};
 
 use super::{Dial, List, Part, Piece};
@@ -599,9 +599,3 @@ pub(crate) static DELAY: Dial = Dial {
         )
     }),
 };
-
-/// The number of a field that a kind begins with.
-pub(super) fn number(scenario: &Scenario, key: &str) -> f64 {
-    let least = field(key).map_or(0.0, |field| field.min);
-    scenario.number(key).map_or(least, f64::round)
-}
