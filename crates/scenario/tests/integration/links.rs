@@ -51,7 +51,7 @@ fn the_golden_links_use_every_key() {
             .any(|(_, columns)| columns[1].split('&').any(|piece| piece.starts_with(&written)));
         assert!(used, "no golden link sets {}", field.key);
     }
-    for part in ["share", "in", "out", "ttft", "tpot", "priority"] {
+    for part in ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "patience"] {
         let used = golden().any(|(_, columns)| {
             let mut pieces = columns[1].split('&').filter(|piece| piece.starts_with("class."));
             pieces.any(|piece| piece.contains(&format!("{part}:")))
