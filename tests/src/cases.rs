@@ -174,6 +174,7 @@ fn three_classes(rate_per_s: f64, rules: VllmRules) -> Setup {
             slo: Slo { ttft_s: 1.0 + f64::from(priority), tpot_s: 0.04, share: 0.99 },
             priority,
             shared_prefix: Some(SharedPrefix { group: 0, tokens: 100 + 50 * priority as u64 }),
+            sessions: None,
         };
     let classes = [
         (0.5, spread(512.0, 0.6, 8_192), spread(128.0, 0.6, 2_048), 0),

@@ -32,6 +32,8 @@ pub enum Purpose {
     Think,
     /// What becomes of drafted tokens.
     Acceptance,
+    /// How many turns a session has.
+    Sessions,
 }
 
 impl Purpose {
@@ -48,6 +50,7 @@ impl Purpose {
             Self::Throttle => 8,
             Self::Think => 9,
             Self::Acceptance => 10,
+            Self::Sessions => 11,
         }
     }
 }

@@ -6,12 +6,12 @@ mod settings;
 
 use cases::cases;
 use proptest::prelude::*;
-use settings::setups;
+use settings::{setups, think_times};
 use sim_core::{
-    Keep, Precision, Progress, Run,
+    Keep, Precision, Progress, RequestSource, Run,
     clients::{
         Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        Throttle,
     },
     engine::{
         AttendedRun, AttendedSetup, AttendedSimulation, Codel, OverloadPolicy, ServiceOrder,
@@ -53,16 +53,11 @@ fn policies() -> impl Strategy<Value = OverloadPolicy> {
 }
 
 fn populations() -> impl Strategy<Value = Population> {
-    let think = prop_oneof![
-        Just(ThinkTime::Fixed { mean_s: 0.0 }),
-        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
-        (0.0_f64..2.0, 0.0_f64..1.5)
-            .prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
-    ];
     let pacing = prop_oneof![Just(Pacing::AfterAnswer), Just(Pacing::OnSchedule)];
     prop_oneof![
         2 => Just(Population::Open),
-        1 => (1_u64..80, think, pacing)
+        2 => Just(Population::Sessions),
+        1 => (1_u64..80, think_times(), pacing)
             .prop_map(|(users, think, pacing)| Population::Closed { users, think, pacing }),
     ]
 }
@@ -101,10 +96,14 @@ fn clients() -> impl Strategy<Value = ClientSpec> {
 }
 
 fn attended() -> impl Strategy<Value = AttendedSetup> {
-    (setups(), clients(), policies()).prop_map(|(setup, clients, overload)| AttendedSetup {
-        setup,
-        clients,
-        overload,
+    (setups(), clients(), policies()).prop_map(|(setup, mut clients, overload)| {
+        // Only classes come in sessions.
+        if clients.population == Population::Sessions
+            && !matches!(setup.workload.source, RequestSource::Mixed(_))
+        {
+            clients.population = Population::Open;
+        }
+        AttendedSetup { setup, clients, overload }
     })
 }
 
@@ -114,6 +113,7 @@ fn close(a: f64, b: f64) -> bool {
 
 fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.attempts, slow.attempts);
+    prop_assert_eq!(fast.sessions, slow.sessions);
     let (f, s) = (&fast.run, &slow.run);
     prop_assert_eq!(f.verify(), Ok(()));
     prop_assert_eq!(s.verify(), Ok(()));
@@ -153,6 +153,9 @@ fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
     prop_assert_eq!(attempts.sent + attempts.throttled, run.run.offered + attempts.retries);
     prop_assert_eq!(run.run.completed, attempts.completed);
     prop_assert_eq!(run.run.in_flight, 0);
+    if let Some(sessions) = run.sessions {
+        prop_assert_eq!(sessions.verify(run.run.offered), Ok(()));
+    }
     Ok(())
 }
 

@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clients::{AttemptCounts, ClientSpec, Pacing, Population, ThinkTime, first_think_s, think_s},
+    clients::{
+        AttemptCounts, ClientSpec, Pacing, Population, SessionCounts, ThinkTime, first_think_s,
+        think_s,
+    },
     float::greater,
     measure::{Distribution, Recorder, Run},
     setup::{Setup, SetupError},
@@ -16,7 +19,10 @@ use crate::{
 };
 
 use super::{
-    Keep, Progress, Rules, attended_line::AttendedLine, simulation::ReferenceSimulation,
+    Keep, Progress, Rules,
+    attended_line::AttendedLine,
+    sessions::{SessionSenders, mix_of},
+    simulation::ReferenceSimulation,
     waiting_line::OverloadPolicy,
 };
 
@@ -54,7 +60,7 @@ impl Attendance {
     #[must_use]
     pub const fn users(&self) -> Option<u64> {
         match self.clients.population {
-            Population::Open => None,
+            Population::Open | Population::Sessions => None,
             Population::Closed { users, .. } => Some(users),
         }
     }
@@ -77,6 +83,8 @@ pub struct AttendedRun {
     /// Of the attempts that were answered, the time in seconds from being sent to the first token:
     /// what a client measures that does not know when it meant to send.
     pub ttft_from_send: Distribution,
+    /// What became of the sessions, where clients have any.
+    pub sessions: Option<SessionCounts>,
 }
 
 impl AttendedSetup {
@@ -90,6 +98,9 @@ impl AttendedSetup {
         self.overload.check()?;
         if self.setup.rules != Rules::Reference {
             return Err(SetupError::NoAttendedRules);
+        }
+        if self.clients.population == Population::Sessions {
+            mix_of(&self.setup)?;
         }
         if let (Population::Closed { users, .. }, RequestSource::Dealt(_)) =
             (self.clients.population, &self.setup.workload.source)
@@ -163,8 +174,9 @@ impl AttendedSimulation {
     #[must_use]
     pub fn finish(self) -> AttendedRun {
         let (run, line) = self.engine.finish();
-        let (attempts, ttft_from_send) = line.into_counts();
-        AttendedRun { run, attempts, ttft_from_send }
+        let (attempts, ttft_from_send, sessions) = line.into_counts();
+        debug_assert!(sessions.is_none_or(|sessions| sessions.verify(run.offered) == Ok(())));
+        AttendedRun { run, attempts, ttft_from_send, sessions }
     }
 }
 
@@ -175,6 +187,8 @@ pub(super) enum Senders {
     Open(Box<Requests>),
     /// Each user after the end of its last request.
     Closed(Box<Users>),
+    /// The next turn of each session after the answer to the last one.
+    Sessions(Box<SessionSenders>),
 }
 
 /// The users of a closed loop.
@@ -204,6 +218,12 @@ type TimeBits = u64;
 
 impl Senders {
     pub(super) fn new(setup: &AttendedSetup) -> Self {
+        if setup.clients.population == Population::Sessions
+            && let Ok(mix) = mix_of(&setup.setup)
+        {
+            let requests = setup.setup.workload.requests;
+            return Self::Sessions(Box::new(SessionSenders::new(mix, requests, setup.setup.seed)));
+        }
         let requests = Requests::new(&setup.setup.workload, setup.setup.seed);
         let Population::Closed { users, think, pacing } = setup.clients.population else {
             return Self::Open(Box::new(requests));
@@ -230,6 +250,7 @@ impl Senders {
         match self {
             Self::Open(requests) => requests.total(),
             Self::Closed(users) => users.drawn.len() as u64,
+            Self::Sessions(sessions) => sessions.total(),
         }
     }
 
@@ -240,6 +261,7 @@ impl Senders {
             Self::Closed(users) => {
                 users.going_to_send.first().map(|(bits, _)| f64::from_bits(*bits))
             }
+            Self::Sessions(sessions) => sessions.next_s(),
         };
         next_s.unwrap_or(f64::INFINITY)
     }
@@ -249,13 +271,24 @@ impl Senders {
         match self {
             Self::Open(requests) => requests.next().map(|request| (request.index, request)),
             Self::Closed(users) => users.send(),
+            Self::Sessions(sessions) => sessions.send(),
         }
     }
 
     /// The request of a key has ended, with or without an answer.
-    pub(super) fn ended(&mut self, key: u64, now_s: f64) {
-        if let Self::Closed(users) = self {
-            users.ended(key, now_s);
+    pub(super) fn ended(&mut self, key: u64, is_answered: bool, now_s: f64) {
+        match self {
+            Self::Open(_) => {}
+            Self::Closed(users) => users.ended(key, now_s),
+            Self::Sessions(sessions) => sessions.ended(key, is_answered, now_s),
+        }
+    }
+
+    /// What became of the sessions, where there are any.
+    pub(super) const fn sessions(&self) -> Option<SessionCounts> {
+        match self {
+            Self::Sessions(sessions) => Some(sessions.counts()),
+            Self::Open(_) | Self::Closed(_) => None,
         }
     }
 }

@@ -11,8 +11,8 @@ use std::{
 
 use crate::{
     clients::{
-        AttemptCounts, Awaited, ClientSpec, GivenUpWork, RETRIES_SAVED, retry_wait_s,
-        throttle_point,
+        AttemptCounts, Awaited, ClientSpec, GivenUpWork, RETRIES_SAVED, SessionCounts,
+        retry_wait_s, throttle_point,
     },
     float::{greater, lesser},
     measure::{Distribution, Finished, Outcome, Recorder},
@@ -178,9 +178,11 @@ impl AttendedLine {
         }
     }
 
-    /// What became of the attempts, and their times from being sent to the first token.
-    pub(super) fn into_counts(self) -> (AttemptCounts, Distribution) {
-        (self.counts, self.ttft_from_send)
+    /// What became of the attempts, their times from being sent to the first token, and what became
+    /// of the sessions, if there are any.
+    pub(super) fn into_counts(self) -> (AttemptCounts, Distribution, Option<SessionCounts>) {
+        let sessions = self.senders.sessions();
+        (self.counts, self.ttft_from_send, sessions)
     }
 
     fn next_retry_s(&self) -> f64 {
@@ -324,7 +326,7 @@ impl AttendedLine {
     fn end_unanswered(&mut self, index: usize, how: Outcome, now_s: f64, recorder: &mut Recorder) {
         let Wanted { request, key, .. } = self.wanted[index];
         recorder.unanswered(&request, how, now_s);
-        self.senders.ended(key, now_s);
+        self.senders.ended(key, false, now_s);
     }
 
     /// The server dropped an attempt whose turn it was.
@@ -463,7 +465,7 @@ impl Inbox for AttendedLine {
         if self.spec.throttle.is_some() {
             self.window.add(finished.finish_s, true);
         }
-        self.senders.ended(key, finished.finish_s);
+        self.senders.ended(key, true, finished.finish_s);
     }
 
     fn in_flight(&self, _: u64, recorder: &Recorder) -> u64 {

@@ -7,8 +7,10 @@ use proptest::prelude::*;
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace,
     TraceRow, Workload,
+    clients::ThinkTime,
     workload::{
-        Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, SharedPrefix,
+        Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, Sessions,
+        SharedPrefix, Turns,
     },
 };
 
@@ -99,19 +101,57 @@ fn prefixes() -> impl Strategy<Value = Option<SharedPrefix>> {
     )
 }
 
+pub(crate) fn think_times() -> impl Strategy<Value = ThinkTime> {
+    prop_oneof![
+        Just(ThinkTime::Fixed { mean_s: 0.0 }),
+        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Fixed { mean_s }),
+        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
+        (0.0_f64..2.0, 0.0_f64..1.5)
+            .prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
+    ]
+}
+
+/// Single requests, or sessions, some of which are too long for their limit.
+fn sessions() -> impl Strategy<Value = Option<Sessions>> {
+    let turns = prop_oneof![
+        (1_u64..8).prop_map(|turns| Turns::Fixed { turns }),
+        (1_u64..5, 0_u64..6).prop_map(|(least, more)| Turns::Uniform { least, most: least + more }),
+        (1.0_f64..6.0).prop_map(|mean| Turns::Geometric { mean }),
+    ];
+    let limit = prop_oneof![20_u64..1_000, 1_000_u64..1_000_000];
+    prop::option::of(
+        (turns, think_times(), limit).prop_map(|(turns, think, most_tokens)| Sessions {
+            turns,
+            think,
+            most_tokens,
+        }),
+    )
+}
+
 /// Classes with targets of their own, bursts, and a rate that changes.
 fn mixes() -> impl Strategy<Value = Mix> {
-    let class =
-        (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3, prefixes())
-            .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared_prefix)| {
+    let class = (
+        0.1_f64..5.0,
+        drawn(0),
+        drawn(1),
+        0.001_f64..3.0,
+        0.001_f64..0.1,
+        0..3,
+        prefixes(),
+        sessions(),
+    )
+        .prop_map(
+            |(weight, input, output, ttft_s, tpot_s, priority, shared_prefix, sessions)| {
                 RequestClass {
                     weight,
                     lengths: RequestLengths::Independent { input, output },
                     slo: Slo { ttft_s, tpot_s, share: 0.99 },
                     priority,
                     shared_prefix,
+                    sessions,
                 }
-            });
+            },
+        );
     let bursts =
         prop::option::of(
             (0.1_f64..5.0, 0.1_f64..5.0, 0.0_f64..1.0)
