@@ -41,12 +41,14 @@ pub(crate) fn recording(
 /// Leave out what a recording takes the place of, and say so where a person asked for it.
 pub(crate) fn take_over(scenario: &mut Scenario) {
     let has_pattern = scenario.bursts.take().is_some() | scenario.closed.take().is_some();
+    let has_sessions = scenario.has_sessions();
+    scenario.turns = Scenario::preset().turns;
     let has_profile = std::mem::take(&mut scenario.profile) != Profile::Constant;
     let has_classes = !std::mem::take(&mut scenario.classes).is_empty();
-    if has_pattern || has_profile || has_classes {
+    if has_pattern || has_sessions || has_profile || has_classes {
         output::note(
-            "The recording has its own arrivals and lengths; bursts, closed loop, rate profile and \
-             classes of the scenario are not used.",
+            "The recording has its own arrivals and lengths; bursts, closed loop, sessions, rate \
+             profile and classes of the scenario are not used.",
         );
     }
     input::caution(scenario, true);

@@ -25,7 +25,7 @@ use crate::{
     bisection::Bisection,
     ceiling::Ceiling,
     closed_form::{asked_rate, ceiling_of, kinds_of},
-    demand::{Demand, open_loop},
+    demand::{Demand, recorded},
     job::Job,
     load::Load,
     out_of_reach,
@@ -193,7 +193,7 @@ impl Plan {
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        let attendance = open_loop(&resolved.attendance);
+        let attendance = recorded(&resolved.attendance);
         let plan = Self::of(setup, rate_per_s, resolved.headroom, 1);
         Self { attendance, bracket, ceiling, ..plan }
     }

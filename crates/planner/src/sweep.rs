@@ -9,7 +9,7 @@ use crate::{
     answer::LoadPoint,
     ceiling::Ceiling,
     closed_form::ceiling_of,
-    demand::{Demand, open_loop},
+    demand::{Demand, open_loop, recorded},
     job::Job,
     load::Load,
     steady::{evenly_spaced, steady},
@@ -60,7 +60,7 @@ impl Sweep {
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        let attendance = open_loop(&resolved.attendance);
+        let attendance = recorded(&resolved.attendance);
         Self { attendance, ceiling, ..Self::of(setup, rates, 1) }
     }
 

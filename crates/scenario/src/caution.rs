@@ -109,7 +109,7 @@ static NEEDS: &[Needy] = &[
 ];
 
 /// Parts of a class that need something.
-const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
+const CLASS_PARTS: [&str; 4] = ["priority", "prefix", "turns", "think"];
 
 /// Pools are simulated, but nothing is planned with them.
 const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) count in headroom simulate alone; this is about replicas that do both.";
@@ -127,6 +127,9 @@ impl Scenario {
         if self.disagg.is_asked_for() {
             let message = NOT_PLANNED.to_owned();
             cautions.push(Notice::new("disagg", "", NoticeKind::NotPlanned, message));
+        }
+        if let Some((key, value, message)) = self.long_conversations() {
+            cautions.push(Notice::new(&key, &value, NoticeKind::BeyondContext, message));
         }
         if let Some(beyond) = self.beyond_context() {
             let message = beyond.sentence(&self.way_within_context(&beyond));

@@ -5,7 +5,7 @@
 
 use quantity::Unit;
 use serde::{Deserialize, Serialize};
-use sim_core::LengthSpec;
+use sim_core::{LengthSpec, clients::ThinkTime, workload::Turns};
 
 use crate::{
     field::{Field, field},
@@ -13,7 +13,7 @@ use crate::{
     notice::quoted,
     pieces::items,
     range::{self, Taken},
-    writing,
+    sessions, writing,
 };
 
 /// What the keys of classes begin with.
@@ -25,10 +25,11 @@ pub const REST: &str = "rest";
 /// What one may write, for messages and help.
 pub const CLASS_EXAMPLE: &str = "share:20,in:4000,out:lognormal(300,0.6),ttft:2s,tpot:60ms";
 /// What a class is, for help.
-pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities) and prefix (tokens with which its prompts begin alike). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
+pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
 
 /// Parts of a class in the order in which they are written.
-const PARTS: [&str; 7] = ["share", "in", "out", "ttft", "tpot", "priority", "prefix"];
+const PARTS: [&str; 9] =
+    ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "turns", "think"];
 const LONGEST_NAME: usize = 24;
 const MOST_PRIORITY: i64 = 1000;
 /// Least and most share, per cent.
@@ -54,6 +55,10 @@ pub struct ClassSpec {
     /// Tokens with which the prompts of the class begin alike, and no others; as for the scenario
     /// if absent.
     pub prefix_tokens: Option<u64>,
+    /// Turns of its sessions; as for the scenario if absent.
+    pub turns: Option<Turns>,
+    /// Time to think between them; as for the scenario if absent.
+    pub think: Option<ThinkTime>,
 }
 
 impl ClassSpec {
@@ -67,6 +72,8 @@ impl ClassSpec {
             tpot_s: None,
             priority: None,
             prefix_tokens: None,
+            turns: None,
+            think: None,
         }
     }
 
@@ -88,6 +95,8 @@ impl ClassSpec {
             "tpot" => self.tpot_s.map(time),
             "priority" => self.priority.map(|priority| priority.to_string()),
             "prefix" => self.prefix_tokens.map(|tokens| tokens.to_string()),
+            "turns" => self.turns.map(sessions::write_turns),
+            "think" => self.think.map(sessions::write_think),
             _ => None,
         }
     }
@@ -114,6 +123,8 @@ impl ClassSpec {
             "tpot" => put(&mut self.tpot_s, range::real(known("tpot")?, text)?),
             "priority" => put(&mut self.priority, priority(text)?),
             "prefix" => put(&mut self.prefix_tokens, range::whole(known("prefix")?, text)?),
+            "turns" => put(&mut self.turns, sessions::read_turns(text)?),
+            "think" => put(&mut self.think, sessions::read_think(text)?),
             _ => return Err(unknown_part(key)),
         };
         Ok(said)

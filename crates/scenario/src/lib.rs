@@ -30,6 +30,7 @@ mod reading;
 mod resolve;
 mod rules;
 mod schema;
+mod sessions;
 mod setting;
 mod writing;
 
