@@ -175,6 +175,7 @@ fn three_classes(rate_per_s: f64, rules: VllmRules) -> Setup {
             priority,
             shared_prefix: Some(SharedPrefix { group: 0, tokens: 100 + 50 * priority as u64 }),
             sessions: None,
+            patience: None,
         };
     let classes = [
         (0.5, spread(512.0, 0.6, 8_192), spread(128.0, 0.6, 2_048), 0),

@@ -5,7 +5,7 @@
 
 use quantity::Unit;
 use serde::{Deserialize, Serialize};
-use sim_core::{LengthSpec, clients::ThinkTime, workload::Turns};
+use sim_core::{LengthSpec, clients::ClientTime, workload::Turns};
 
 use crate::{
     field::{Field, field},
@@ -58,7 +58,7 @@ pub struct ClassSpec {
     /// Turns of its sessions; as for the scenario if absent.
     pub turns: Option<Turns>,
     /// Time to think between them; as for the scenario if absent.
-    pub think: Option<ThinkTime>,
+    pub think: Option<ClientTime>,
 }
 
 impl ClassSpec {

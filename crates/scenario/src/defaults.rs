@@ -4,7 +4,7 @@
 //! meaning, so the defaults of a link version are frozen for ever: a new default needs a new link
 //! version with a function of its own, and the old function stays.
 
-use sim_core::{ArrivalProcess, LengthSpec, Slo, clients::ThinkTime};
+use sim_core::{ArrivalProcess, LengthSpec, Slo, clients::ClientTime};
 
 use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
@@ -25,7 +25,7 @@ pub(crate) fn v1() -> Scenario {
         closed: None,
         profile: Profile::Constant,
         turns: SINGLE,
-        think: ThinkTime::Exponential { mean_s: 10.0 },
+        think: ClientTime::Exponential { mean_s: 10.0 },
         shared_prefix_tokens: 0,
         classes: Vec::new(),
         slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
+        RetryWait, Throttle,
     },
     engine::{Attendance, Codel, OverloadPolicy, ServiceOrder},
 };
@@ -166,9 +166,9 @@ impl ClosedLoop {
     pub const fn to_population(self) -> Population {
         let Self { users, think_s: mean_s, on_schedule } = self;
         let (think, pacing) = if on_schedule {
-            (ThinkTime::Fixed { mean_s }, Pacing::OnSchedule)
+            (ClientTime::Fixed { mean_s }, Pacing::OnSchedule)
         } else {
-            (ThinkTime::Exponential { mean_s }, Pacing::AfterAnswer)
+            (ClientTime::Exponential { mean_s }, Pacing::AfterAnswer)
         };
         Population::Closed { users, think, pacing }
     }

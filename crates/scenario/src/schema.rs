@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
-    clients::ThinkTime,
+    clients::ClientTime,
     workload::{OnOff, Turns},
 };
 
@@ -42,7 +42,7 @@ pub struct Scenario {
     /// How many requests make a session, each with all that was said before in its prompt.
     pub turns: Turns,
     /// From an answer to the next turn of a session.
-    pub think: ThinkTime,
+    pub think: ClientTime,
     /// Tokens with which all prompts begin alike.
     pub shared_prefix_tokens: u64,
     /// Requests that differ from the others, in the order of their names.

@@ -2,7 +2,7 @@
 
 use sim_core::{
     LengthSpec,
-    clients::ThinkTime,
+    clients::ClientTime,
     workload::{MAX_TURNS, Sessions, Turns},
 };
 
@@ -78,12 +78,12 @@ fn whole(text: &str) -> Result<Taken<u64>, String> {
 }
 
 /// Write a time to think: `10s` for an exponential one, `fixed(10s)` or `lognormal(10s,0.8)`.
-pub(crate) fn write_think(think: ThinkTime) -> String {
+pub(crate) fn write_think(think: ClientTime) -> String {
     let mean = writing::seconds(think.mean_s());
     match think {
-        ThinkTime::Exponential { .. } => mean,
-        ThinkTime::Fixed { .. } => format!("fixed({mean})"),
-        ThinkTime::LogNormal { sigma, .. } => {
+        ClientTime::Exponential { .. } => mean,
+        ClientTime::Fixed { .. } => format!("fixed({mean})"),
+        ClientTime::LogNormal { sigma, .. } => {
             format!("lognormal({mean},{})", writing::decimal(sigma, 0))
         }
     }
@@ -94,22 +94,22 @@ pub(crate) fn write_think(think: ThinkTime) -> String {
 /// # Errors
 ///
 /// What is wrong, as a clause that names the text.
-pub(crate) fn read_think(text: &str) -> Result<Taken<ThinkTime>, String> {
+pub(crate) fn read_think(text: &str) -> Result<Taken<ClientTime>, String> {
     let mean = |text: &str| range::seconds(text, "the mean time to think", THINK_S);
     let Some((name, parts)) = call(text) else {
         let (mean_s, said) = mean(text)?;
-        return Ok((ThinkTime::Exponential { mean_s }, said));
+        return Ok((ClientTime::Exponential { mean_s }, said));
     };
     match (name.as_str(), &parts[..]) {
         ("fixed", [time]) => {
             let (mean_s, said) = mean(time)?;
-            Ok((ThinkTime::Fixed { mean_s }, said))
+            Ok((ClientTime::Fixed { mean_s }, said))
         }
         ("lognormal", [time, sigma]) => {
             let (mean_s, mut said) = mean(time)?;
             let (sigma, more) = range::plain(sigma, "sigma", (0.0, MOST_SIGMA))?;
             said.extend(more);
-            Ok((ThinkTime::LogNormal { mean_s, sigma }, said))
+            Ok((ClientTime::LogNormal { mean_s, sigma }, said))
         }
         _ => Err(format!("{} is no time to think", quoted(text))),
     }

@@ -37,6 +37,7 @@ fn class(weight: f64, input: (f64, f64), output: (f64, f64), priority: i32) -> R
         priority,
         shared_prefix: None,
         sessions: None,
+        patience: None,
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Purpose {
     Think,
     /// What becomes of drafted tokens.
     Acceptance,
+    /// How long an attempt is waited for.
+    Patience,
     /// How many turns a session has.
     Sessions,
 }
@@ -50,7 +52,8 @@ impl Purpose {
             Self::Throttle => 8,
             Self::Think => 9,
             Self::Acceptance => 10,
-            Self::Sessions => 11,
+            Self::Patience => 11,
+            Self::Sessions => 12,
         }
     }
 }

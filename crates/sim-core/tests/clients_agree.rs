@@ -1,21 +1,26 @@
-//! The fast engine with clients that react against the obvious one, on random settings.
+//! The fast engines with clients that react against the obvious ones, on random settings of every
+//! rules that have such clients.
+//!
+//! `PROPTEST_CASES` raises the number of cases.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod policies;
 mod settings;
 
 use cases::cases;
+use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
 use settings::{setups, think_times};
 use sim_core::{
-    Keep, Precision, Progress, RequestSource, Run,
+    Keep, Precision, Progress, RequestSource, Run, Setup,
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
+        Retries, RetryWait, Throttle,
     },
     engine::{
         AttendedRun, AttendedSetup, AttendedSimulation, Codel, OverloadPolicy, ServiceOrder,
-        simulate_attended, simulate_attended_by_oracle,
+        simulate_attended_by_oracle,
     },
     simulate,
 };
@@ -62,11 +67,24 @@ fn populations() -> impl Strategy<Value = Population> {
     ]
 }
 
+fn waits() -> impl Strategy<Value = ClientTime> {
+    let mean = || prop_oneof![0.001_f64..0.5, 0.1_f64..30.0];
+    prop_oneof![
+        mean().prop_map(|mean_s| ClientTime::Fixed { mean_s }),
+        mean().prop_map(|mean_s| ClientTime::Exponential { mean_s }),
+        (mean(), 0.0_f64..2.0).prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
+    ]
+}
+
 fn clients() -> impl Strategy<Value = ClientSpec> {
     let awaits = prop_oneof![Just(Awaited::FirstToken), Just(Awaited::Answer)];
     let work = prop_oneof![Just(GivenUpWork::Abandoned), Just(GivenUpWork::StillDone)];
-    let patience = (prop_oneof![0.001_f64..0.5, 0.1_f64..30.0], awaits, work)
-        .prop_map(|(after_s, awaits, work)| Patience { after_s, awaits, work });
+    let patience = (
+        prop_oneof![3 => waits().prop_map(PatienceTime::Same), 1 => Just(PatienceTime::OfClass)],
+        awaits,
+        work,
+    )
+        .prop_map(|(time, awaits, work)| Patience { time, awaits, work });
     let wait = prop_oneof![
         Just(RetryWait::Immediate),
         (0.001_f64..1.0, 0.01_f64..5.0)
@@ -95,8 +113,9 @@ fn clients() -> impl Strategy<Value = ClientSpec> {
         })
 }
 
-fn attended() -> impl Strategy<Value = AttendedSetup> {
-    (setups(), clients(), policies()).prop_map(|(setup, mut clients, overload)| {
+/// Any of the set-ups, with clients and a line.
+fn attended(setups: impl Strategy<Value = Setup>) -> impl Strategy<Value = AttendedSetup> {
+    (setups, clients(), policies()).prop_map(|(setup, mut clients, overload)| {
         // Only classes come in sessions.
         if clients.population == Population::Sessions
             && !matches!(setup.workload.source, RequestSource::Mixed(_))
@@ -131,6 +150,9 @@ fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseErr
     };
     prop_assert_eq!(counts(f), counts(s));
     prop_assert_eq!(f.itl.count(), s.itl.count());
+    let found = |run: &Run| (run.preemptions, run.recomputed_tokens, run.cached_tokens);
+    prop_assert_eq!(found(f), found(s));
+    prop_assert!(close(f.last_finish_s, s.last_finish_s));
     prop_assert!(close(f.step_times.busy_s, s.step_times.busy_s));
     prop_assert!(close(f.in_system_request_s, s.in_system_request_s));
     for percent in [0.0, 50.0, 99.0, 100.0] {
@@ -159,49 +181,82 @@ fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
-
-    #[test]
-    fn outcomes_are_identical_and_times_agree(setup in attended()) {
-        let fast = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
-        let slow = simulate_attended_by_oracle(&setup, KEEP_ALL).expect("a valid set-up");
-        assert_same(&fast, &slow)?;
-        assert_accounted(&fast)?;
-    }
-
-    #[test]
-    fn looking_does_not_change_bits(setup in attended(), most in 1_u64..5) {
-        let whole = simulate_attended(&setup, KEEP_ALL).expect("a valid set-up");
-        let mut sliced = AttendedSimulation::new(&setup, KEEP_ALL).expect("a valid set-up");
-        while sliced.advance(most) != Progress::Done {
-            let seen = sliced.clone().finish().run;
-            let ended =
-                seen.completed + seen.rejected + seen.dropped + seen.abandoned + seen.throttled;
-            prop_assert_eq!(seen.offered, ended + seen.in_flight);
-        }
-        // Not a number equals itself only as text.
-        prop_assert_eq!(format!("{:?}", sliced.finish()), format!("{whole:?}"));
-    }
-
-    /// Clients that do nothing of their own before a line without a policy are the open loop.
-    #[test]
-    fn clients_that_never_react_are_the_open_loop(setup in setups()) {
-        let open = simulate(&setup, KEEP_ALL).expect("a valid set-up");
-        let attended = AttendedSetup {
-            setup,
-            clients: ClientSpec::OPEN,
-            overload: OverloadPolicy::UNBOUNDED,
-        };
-        let attended = simulate_attended(&attended, KEEP_ALL).expect("a valid set-up").run;
-        prop_assert_eq!(attended.offered, open.offered);
-        prop_assert_eq!(attended.completed, open.completed);
-        prop_assert_eq!(attended.rejected, open.rejected);
-        prop_assert_eq!(attended.steps, open.steps);
-        let kept = |run: &Run| run.requests.clone().unwrap_or_default();
-        for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
-            prop_assert!(close(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
-            prop_assert!(close(a.finish_s, b.finish_s), "{a:?} {b:?}");
-        }
-    }
+fn agree(setup: &AttendedSetup) -> Result<(), TestCaseError> {
+    let fast = run_watched(setup)?;
+    let slow = simulate_attended_by_oracle(setup, KEEP_ALL).expect("a valid set-up");
+    assert_same(&fast, &slow)?;
+    assert_accounted(&fast)
 }
+
+/// Jumps after which a run of sixty requests counts as stuck.
+const MOST_JUMPS: u64 = 2_000_000;
+
+/// Run to the end, but not for ever.
+fn run_watched(setup: &AttendedSetup) -> Result<AttendedRun, TestCaseError> {
+    let mut simulation = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(simulation.advance(MOST_JUMPS), Progress::Done, "livelock");
+    Ok(simulation.finish())
+}
+
+fn slices_agree(setup: &AttendedSetup, most: u64) -> Result<(), TestCaseError> {
+    let whole = run_watched(setup)?;
+    let mut sliced = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    while sliced.advance(most) != Progress::Done {
+        let seen = sliced.clone().finish().run;
+        let ended = seen.completed + seen.rejected + seen.dropped + seen.abandoned + seen.throttled;
+        prop_assert_eq!(seen.offered, ended + seen.in_flight);
+    }
+    // Not a number equals itself only as text.
+    prop_assert_eq!(format!("{:?}", sliced.finish()), format!("{whole:?}"));
+    Ok(())
+}
+
+/// Clients that do nothing of their own before a line without a policy are the open loop.
+fn is_the_open_loop(setup: Setup) -> Result<(), TestCaseError> {
+    let open = simulate(&setup, KEEP_ALL).expect("a valid set-up");
+    let (clients, overload) = (ClientSpec::OPEN, OverloadPolicy::UNBOUNDED);
+    let attended = run_watched(&AttendedSetup { setup, clients, overload })?.run;
+    let counts = |run: &Run| {
+        let found = (run.preemptions, run.recomputed_tokens, run.cached_tokens);
+        (run.offered, run.completed, run.rejected, run.steps, run.peak_kv_tokens, found)
+    };
+    prop_assert_eq!(counts(&attended), counts(&open));
+    let kept = |run: &Run| run.requests.clone().unwrap_or_default();
+    for (a, b) in kept(&attended).iter().zip(&kept(&open)) {
+        prop_assert!(close(a.first_token_s, b.first_token_s), "{a:?} {b:?}");
+        prop_assert!(close(a.finish_s, b.finish_s), "{a:?} {b:?}");
+    }
+    Ok(())
+}
+
+/// The tests of all rules that have clients that react.
+macro_rules! rules {
+    ($name:ident, $setups:expr) => {
+        mod $name {
+            use super::*;
+
+            proptest! {
+                #![proptest_config(ProptestConfig { cases: cases(1_500), ..ProptestConfig::default() })]
+
+                #[test]
+                fn outcomes_are_identical_and_times_agree(setup in attended($setups)) {
+                    agree(&setup)?;
+                }
+
+                #[test]
+                fn looking_does_not_change_bits(setup in attended($setups), most in 1_u64..5) {
+                    slices_agree(&setup, most)?;
+                }
+
+                #[test]
+                fn clients_that_never_react_are_the_open_loop(setup in $setups) {
+                    is_the_open_loop(setup)?;
+                }
+            }
+        }
+    };
+}
+
+rules!(reference, setups());
+rules!(vllm, with_vllm());
+rules!(whole_batches, with_batches());

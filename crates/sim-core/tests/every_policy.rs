@@ -4,19 +4,16 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod policies;
 mod settings;
 
 use cases::cases;
+use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
-    EngineSpec, Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation,
-    engine::{
-        ServiceNoise, VllmRules,
-        vllm::{Policy, Version},
-    },
-    simulate, simulate_by_oracle,
-    workload::Requests,
+    Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation, simulate,
+    simulate_by_oracle, workload::Requests,
 };
 
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
@@ -25,50 +22,6 @@ const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
 /// request comes, is admitted, preempted or done, a prompt gets a chunk, or the step time takes its
 /// other branch.
 const MOST_JUMPS: u64 = 2_000_000;
-
-fn vllm_rules() -> impl Strategy<Value = Rules> {
-    let threshold = prop_oneof![2 => Just(0_u64), 1 => 1_u64..300];
-    let watermark = prop_oneof![2 => Just(0.0), 1 => 0.0_f64..0.5];
-    (any::<[bool; 4]>(), threshold, watermark).prop_map(
-        |([is_new, asynchronous, by_priority, prefix_caching], threshold, watermark)| {
-            Rules::VllmV1(VllmRules {
-                version: if is_new { Version::V0_33 } else { Version::V0_11 },
-                asynchronous,
-                policy: if by_priority { Policy::Priority } else { Policy::Fcfs },
-                prefix_caching,
-                long_prefill_token_threshold: threshold,
-                watermark: if is_new { watermark } else { 0.0 },
-            })
-        },
-    )
-}
-
-fn batch_rules() -> impl Strategy<Value = Rules> {
-    let delay = prop_oneof![1 => Just(0.0), 2 => 0.0_f64..2.0];
-    let noise = prop_oneof![
-        2 => Just(ServiceNoise::None),
-        1 => (0.0_f64..1.0).prop_map(|sigma| ServiceNoise::LogNormal { sigma }),
-        1 => prop::collection::vec(0.1_f64..5.0, 0..40)
-            .prop_map(|factors| ServiceNoise::Recorded(factors.into())),
-    ];
-    (delay, noise).prop_map(|(max_delay_s, noise)| Rules::WholeBatches { max_delay_s, noise })
-}
-
-/// Static and dynamic batches as they come; a third of them one request at a time.
-fn with_batches() -> impl Strategy<Value = Setup> {
-    (setups(), batch_rules(), 0..3).prop_map(|(setup, rules, kind)| {
-        let alone = EngineSpec { max_num_seqs: 1, ..setup.engine };
-        Setup { rules, engine: if kind == 0 { alone } else { setup.engine }, ..setup }
-    })
-}
-
-fn with_vllm() -> impl Strategy<Value = Setup> {
-    (setups(), vllm_rules()).prop_map(|(mut setup, rules)| {
-        // A block at least.
-        setup.engine.kv_capacity_tokens = setup.engine.kv_capacity_tokens.max(16);
-        Setup { rules, ..setup }
-    })
-}
 
 /// Run to the end, but not for ever.
 fn run_watched(setup: &Setup) -> Result<Run, TestCaseError> {

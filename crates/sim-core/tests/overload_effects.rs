@@ -7,8 +7,8 @@ use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Outcome, Precision, RequestSource, Rules, Setup,
     Slo, StepTimeSpec, Trace, TraceRow, Workload,
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
+        Retries, RetryWait, Throttle,
     },
     engine::{AttendedRun, AttendedSetup, OverloadPolicy, ServiceOrder, simulate_attended},
     random::{Purpose, Stream},
@@ -89,7 +89,7 @@ fn answered_at_last(run: &AttendedRun) -> f64 {
 fn a_retry_storm_outlives_its_surge_and_a_budget_ends_it() {
     let clients = |budget| ClientSpec {
         patience: Some(Patience {
-            after_s: 1.0,
+            time: PatienceTime::Same(ClientTime::Fixed { mean_s: 1.0 }),
             awaits: Awaited::FirstToken,
             work: GivenUpWork::StillDone,
         }),
@@ -114,7 +114,11 @@ fn a_retry_storm_outlives_its_surge_and_a_budget_ends_it() {
 #[test]
 fn work_that_is_abandoned_in_time_is_not_wasted() {
     let clients = |work| ClientSpec {
-        patience: Some(Patience { after_s: 1.0, awaits: Awaited::FirstToken, work }),
+        patience: Some(Patience {
+            time: PatienceTime::Same(ClientTime::Fixed { mean_s: 1.0 }),
+            awaits: Awaited::FirstToken,
+            work,
+        }),
         ..ClientSpec::OPEN
     };
     let overloaded = || setup(poisson(1.3 * CAPACITY_PER_S), 6_000);
@@ -149,7 +153,7 @@ fn adaptive_throttling_bounds_the_work_of_rejecting() {
 #[test]
 fn a_closed_loop_hides_overload_unless_it_counts_from_the_schedule() {
     let of = |pacing| {
-        let think = ThinkTime::Fixed { mean_s: 0.2 };
+        let think = ClientTime::Fixed { mean_s: 0.2 };
         let population = Population::Closed { users: 20, think, pacing };
         let clients = ClientSpec { population, ..ClientSpec::OPEN };
         run(setup(poisson(1.0), 4_000), clients, OverloadPolicy::UNBOUNDED)
@@ -194,7 +198,7 @@ fn a_closed_loop_is_the_machine_repairman() {
             setup.engine.max_num_seqs = 1;
             setup.step_time = StepTimeSpec::Affine { fixed_s: STEP_S, per_item_s: 0.0 };
             setup.seed = seed;
-            let think = ThinkTime::Exponential { mean_s: THINK_S };
+            let think = ClientTime::Exponential { mean_s: THINK_S };
             let population =
                 Population::Closed { users: USERS, think, pacing: Pacing::AfterAnswer };
             let clients = ClientSpec { population, ..ClientSpec::OPEN };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup,
     SetupError, Slo, StepTimeSpec, Workload,
-    clients::{ClientSpec, Population, SessionCounts, ThinkTime},
+    clients::{ClientSpec, ClientTime, Population, SessionCounts},
     engine::{AttendedRun, AttendedSetup, OverloadPolicy, simulate_attended},
     workload::{
         Arrivals, LengthPair, Mix, RateProfile, RequestClass, RequestLengths, Requests, Sessions,
@@ -21,7 +21,7 @@ fn fixed(input: u64, output: u64) -> RequestLengths {
     RequestLengths::Independent { input: of(input), output: of(output) }
 }
 
-fn class(weight: f64, lengths: RequestLengths, turns: Turns, think: ThinkTime) -> RequestClass {
+fn class(weight: f64, lengths: RequestLengths, turns: Turns, think: ClientTime) -> RequestClass {
     RequestClass {
         weight,
         lengths,
@@ -103,7 +103,7 @@ fn users_who_come_back_to_one_server_are_a_jackson_network() {
         pairs.iter().map(|pair| pair.output_tokens as f64).sum::<f64>() * 1e-3 / POINTS as f64;
     let rate_per_s = 3.0;
     for think in
-        [ThinkTime::Fixed { mean_s: 7.0 }, ThinkTime::LogNormal { mean_s: 3.0, sigma: 1.2 }]
+        [ClientTime::Fixed { mean_s: 7.0 }, ClientTime::LogNormal { mean_s: 3.0, sigma: 1.2 }]
     {
         let turns = Turns::Geometric { mean: 5.0 };
         let class = class(1.0, RequestLengths::Pairs(Arc::clone(&pairs)), turns, think);
@@ -136,9 +136,9 @@ fn a_run_begins_as_sessions_are_found_at_a_random_moment() {
         Turns::Geometric { mean: 3.0 },
     ] {
         for think in [
-            ThinkTime::Fixed { mean_s: think_s },
-            ThinkTime::Exponential { mean_s: think_s },
-            ThinkTime::LogNormal { mean_s: think_s, sigma: 0.8 },
+            ClientTime::Fixed { mean_s: think_s },
+            ClientTime::Exponential { mean_s: think_s },
+            ClientTime::LogNormal { mean_s: think_s, sigma: 0.8 },
         ] {
             let setup =
                 attended(rate_per_s, 2_000, 100_000, vec![class(1.0, fixed(10, 20), turns, think)]);
@@ -167,7 +167,7 @@ fn a_run_begins_as_sessions_are_found_at_a_random_moment() {
 /// Fixed lengths: of the prompt of turn k, `(k − 1) (in + out)` tokens are history.
 #[test]
 fn history_is_what_the_turns_before_added() {
-    let think = ThinkTime::Exponential { mean_s: 0.5 };
+    let think = ClientTime::Exponential { mean_s: 0.5 };
     for (turns, squares) in [
         (Turns::Fixed { turns: 6 }, 36.0),
         // Of uniform numbers from 1 to 7: (1 + 4 + … + 49) / 7.
@@ -189,7 +189,7 @@ fn history_is_what_the_turns_before_added() {
 /// To clients that do not wait, turns are requests with the lengths that turns have.
 #[test]
 fn turns_without_sessions_have_the_same_lengths() {
-    let think = ThinkTime::Exponential { mean_s: 2.0 };
+    let think = ClientTime::Exponential { mean_s: 2.0 };
     let turns = Turns::Geometric { mean: 4.0 };
     let lengths = RequestLengths::Independent {
         input: LengthSpec::Uniform { min_tokens: 0, max_tokens: 80 },
@@ -216,7 +216,7 @@ fn turns_without_sessions_have_the_same_lengths() {
 /// The shares of classes are shares of all requests, whatever the turns of each.
 #[test]
 fn shares_are_shares_of_turns() {
-    let think = ThinkTime::Exponential { mean_s: 5.0 };
+    let think = ClientTime::Exponential { mean_s: 5.0 };
     let chat = class(0.6, fixed(30, 10), Turns::Geometric { mean: 6.0 }, think);
     let agents = class(0.3, fixed(30, 10), Turns::Fixed { turns: 12 }, think);
     let single = RequestClass { sessions: None, weight: 0.1, ..chat.clone() };
@@ -239,7 +239,7 @@ fn draws_belong_to_session_and_turn() {
         input: LengthSpec::Uniform { min_tokens: 1, max_tokens: 1_000 },
         output: LengthSpec::Uniform { min_tokens: 1, max_tokens: 50 },
     };
-    let think = ThinkTime::Exponential { mean_s: 0.0 };
+    let think = ClientTime::Exponential { mean_s: 0.0 };
     let class = class(1.0, lengths, Turns::Geometric { mean: 3.0 }, think);
     let sent = |rate_per_s, slots| {
         let setup = attended(rate_per_s, 3_000, slots, vec![class.clone()]);
@@ -264,7 +264,7 @@ fn draws_belong_to_session_and_turn() {
 
 #[test]
 fn sessions_that_cannot_be_are_refused() {
-    let think = ThinkTime::Fixed { mean_s: 1e6 };
+    let think = ClientTime::Fixed { mean_s: 1e6 };
     let sound = class(1.0, fixed(10, 10), Turns::Fixed { turns: 5 }, think);
     let too_many = attended(1_000.0, 10, 10, vec![sound]);
     assert!(matches!(

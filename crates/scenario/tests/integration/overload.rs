@@ -5,8 +5,8 @@ use scenario::{OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
 use sim_core::{
     Keep, Rules, Run,
     clients::{
-        Awaited, ClientSpec, GivenUpWork, Pacing, Patience, Population, Retries, RetryWait,
-        ThinkTime, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
+        RetryWait, Throttle,
     },
     engine::{
         Attendance, Codel, OverloadPolicy, ServiceOrder, VllmRules, simulate_attended,
@@ -63,7 +63,7 @@ fn every_setting_reaches_the_simulator() {
     let spec = ClientSpec {
         population: Population::Closed {
             users: 200,
-            think: ThinkTime::Fixed { mean_s: 10.0 },
+            think: ClientTime::Fixed { mean_s: 10.0 },
             pacing: Pacing::OnSchedule,
         },
         patience: Some(Patience {

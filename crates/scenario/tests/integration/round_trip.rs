@@ -7,7 +7,7 @@ use scenario::{
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
-    clients::ThinkTime,
+    clients::ClientTime,
     workload::{OnOff, Quantiles, RatePoint, Turns},
 };
 
@@ -92,11 +92,11 @@ fn turns() -> impl Strategy<Value = Turns> {
     ]
 }
 
-fn think() -> impl Strategy<Value = ThinkTime> {
+fn think() -> impl Strategy<Value = ClientTime> {
     prop_oneof![
-        (0.0..1800.0).prop_map(|mean_s| ThinkTime::Fixed { mean_s }),
-        (0.0..1800.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
-        (0.0..1800.0, 0.0..5.0).prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
+        (0.0..1800.0).prop_map(|mean_s| ClientTime::Fixed { mean_s }),
+        (0.0..1800.0).prop_map(|mean_s| ClientTime::Exponential { mean_s }),
+        (0.0..1800.0, 0.0..5.0).prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
     ]
 }
 

@@ -3,7 +3,7 @@
 use scenario::{NoticeKind, Provenance, Scenario};
 use sim_core::{
     RequestSource,
-    clients::{Population, ThinkTime},
+    clients::{ClientTime, Population},
     workload::{Mix, RequestClass, Sessions, Turns},
 };
 
@@ -34,7 +34,7 @@ fn turns_make_sessions_within_the_context() {
     let [class] = &classes("turns=uniform(2,8)&think=fixed(3s)")[..] else { panic!("one class") };
     let sessions = Sessions {
         turns: Turns::Uniform { least: 2, most: 8 },
-        think: ThinkTime::Fixed { mean_s: 3.0 },
+        think: ClientTime::Fixed { mean_s: 3.0 },
         most_tokens: 32_768,
     };
     assert_eq!(class.sessions, Some(sessions));
@@ -58,8 +58,8 @@ fn classes_have_sessions_of_their_own() {
         .map(|class| class.sessions.map(|sessions| (sessions.turns, sessions.think)))
         .collect();
     let four = Turns::Fixed { turns: 4 };
-    let exponential = |mean_s| ThinkTime::Exponential { mean_s };
-    let agent = (Turns::Geometric { mean: 12.0 }, ThinkTime::Fixed { mean_s: 1.0 });
+    let exponential = |mean_s| ClientTime::Exponential { mean_s };
+    let agent = (Turns::Geometric { mean: 12.0 }, ClientTime::Fixed { mean_s: 1.0 });
     assert_eq!(
         told,
         [Some((four, exponential(10.0))), Some(agent), None, Some((four, exponential(30.0)))]

@@ -64,6 +64,7 @@ fn class(weight: f64, input: LengthSpec, output: LengthSpec, priority: i32) -> R
         priority,
         shared_prefix: None,
         sessions: None,
+        patience: None,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     random::{Purpose, Stream, split_mix},
 };
 
-use super::{RetryWait, ThinkTime};
+use super::{ClientTime, RetryWait};
 
 /// The wait in seconds before retry `retry`, counted from 0, of request `request`.
 pub(crate) fn retry_wait_s(wait: &RetryWait, seed: u64, request: u64, retry: u32) -> f64 {
@@ -27,37 +27,47 @@ pub(crate) fn throttle_point(seed: u64, request: u64, attempt: u32) -> f64 {
 
 /// How long user `user` thinks before its first request, in seconds. Where the time is always the
 /// same it is a random part of it: users who all began at once would go on in step.
-pub(crate) fn first_think_s(think: &ThinkTime, seed: u64, user: u64) -> f64 {
+pub(crate) fn first_think_s(think: &ClientTime, seed: u64, user: u64) -> f64 {
     match *think {
-        ThinkTime::Fixed { mean_s } => {
+        ClientTime::Fixed { mean_s } => {
             mean_s * Stream::of_request(seed, Purpose::Think, user).uniform()
         }
-        ThinkTime::Exponential { .. } | ThinkTime::LogNormal { .. } => think_s(think, seed, user),
+        ClientTime::Exponential { .. } | ClientTime::LogNormal { .. } => think_s(think, seed, user),
     }
 }
 
 /// How long a user thinks before its request `request`, counted over all users, in seconds.
-pub(crate) fn think_s(think: &ThinkTime, seed: u64, request: u64) -> f64 {
-    let draw = || Stream::of_request(seed, Purpose::Think, request);
-    match *think {
-        ThinkTime::Fixed { mean_s } => mean_s,
-        ThinkTime::Exponential { mean_s } => mean_s * draw().exponential(),
-        ThinkTime::LogNormal { mean_s, sigma } => {
-            mean_s * libm::exp(sigma * draw().normal() - 0.5 * sigma * sigma)
+pub(crate) fn think_s(think: &ClientTime, seed: u64, request: u64) -> f64 {
+    think.drawn_s(|| Stream::of_request(seed, Purpose::Think, request))
+}
+
+/// How long attempt `attempt`, counted from 0, of request `request` is waited for, in seconds.
+pub(crate) fn patience_s(patience: &ClientTime, seed: u64, request: u64, attempt: u32) -> f64 {
+    patience.drawn_s(|| of_attempt(seed, Purpose::Patience, request, attempt))
+}
+
+impl ClientTime {
+    fn drawn_s(&self, draw: impl FnOnce() -> Stream) -> f64 {
+        match *self {
+            Self::Fixed { mean_s } => mean_s,
+            Self::Exponential { mean_s } => mean_s * draw().exponential(),
+            Self::LogNormal { mean_s, sigma } => {
+                mean_s * libm::exp(sigma * draw().normal() - 0.5 * sigma * sigma)
+            }
         }
     }
 }
 
 /// What is left of a time to think that is found under way: longer ones are found more often, at any
 /// point alike (the equilibrium distribution of renewal theory).
-pub(crate) fn rest_of_think_s(think: &ThinkTime, seed: u64, key: u64) -> f64 {
+pub(crate) fn rest_of_think_s(think: &ClientTime, seed: u64, key: u64) -> f64 {
     let mut draw = Stream::of_request(seed, Purpose::Think, key);
     match *think {
-        ThinkTime::Fixed { mean_s } => mean_s * draw.uniform(),
+        ClientTime::Fixed { mean_s } => mean_s * draw.uniform(),
         // It has no memory.
-        ThinkTime::Exponential { mean_s } => mean_s * draw.exponential(),
+        ClientTime::Exponential { mean_s } => mean_s * draw.exponential(),
         // In proportion to its length a lognormal is one with its median shifted by sigma².
-        ThinkTime::LogNormal { mean_s, sigma } => {
+        ClientTime::LogNormal { mean_s, sigma } => {
             let whole_s = mean_s * libm::exp(sigma * draw.normal() + 0.5 * sigma * sigma);
             whole_s * draw.uniform()
         }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::setup::SetupError;
 
-pub(crate) use draws::{first_think_s, rest_of_think_s, retry_wait_s, think_s, throttle_point};
+pub(crate) use draws::{
+    first_think_s, patience_s, rest_of_think_s, retry_wait_s, think_s, throttle_point,
+};
 
 /// How clients behave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +40,7 @@ pub enum Population {
         /// How many.
         users: u64,
         /// How long each thinks before a request.
-        think: ThinkTime,
+        think: ClientTime,
         /// From when on it thinks.
         pacing: Pacing,
     },
@@ -63,10 +65,11 @@ pub enum Pacing {
     OnSchedule,
 }
 
-/// How long a user thinks, in seconds. A draw belongs to the user and the number of its request.
+/// How long a client takes for something, in seconds. A draw of a user's thinking belongs to the user
+/// and the number of its request, one of patience to the request and the attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ThinkTime {
-    /// Always the same, but the first time a random part of it.
+pub enum ClientTime {
+    /// Always the same; but a user thinks only a random part of it the first time.
     Fixed {
         /// The time.
         mean_s: f64,
@@ -88,12 +91,21 @@ pub enum ThinkTime {
 /// How long a client waits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Patience {
-    /// After so many seconds without what it waits for it gives the attempt up.
-    pub after_s: f64,
+    /// After so long without what it waits for it gives the attempt up.
+    pub time: PatienceTime,
     /// What it waits for.
     pub awaits: Awaited,
     /// What the server then does.
     pub work: GivenUpWork,
+}
+
+/// Whose patience lasts how long.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PatienceTime {
+    /// Everybody's as long, on average.
+    Same(ClientTime),
+    /// As long as the class of the workload's mix says; for ever where it says nothing.
+    OfClass,
 }
 
 /// What a client waits for.
@@ -170,6 +182,8 @@ pub struct AttemptCounts {
     pub completed: u64,
     /// Turned away by the server.
     pub rejected: u64,
+    /// Those of them that no server of its kind could ever serve: too long for its memory or model.
+    pub never_fit: u64,
     /// Dropped by the server after waiting, while the client still waited.
     pub dropped: u64,
     /// Given up by the client.
@@ -250,10 +264,10 @@ impl ClientSpec {
     pub fn check(&self) -> Result<(), SetupError> {
         if let Population::Closed { users, think, .. } = self.population {
             require("clients.users", users as f64, users > 0, "1 or more")?;
-            think.check()?;
+            think.check_as_think_time()?;
         }
-        if let Some(patience) = self.patience {
-            above_zero("clients.patience_s", patience.after_s)?;
+        if let Some(Patience { time: PatienceTime::Same(time), .. }) = self.patience {
+            time.check_as_patience()?;
         }
         if let Some(retries) = self.retries {
             let attempts = retries.max_attempts;
@@ -276,7 +290,7 @@ impl ClientSpec {
     }
 }
 
-impl ThinkTime {
+impl ClientTime {
     /// The mean in seconds.
     #[must_use]
     pub const fn mean_s(&self) -> f64 {
@@ -287,13 +301,31 @@ impl ThinkTime {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), SetupError> {
+    /// Whether it can be a time to think.
+    ///
+    /// # Errors
+    /// The first number outside its domain.
+    pub(crate) fn check_as_think_time(&self) -> Result<(), SetupError> {
         not_negative("clients.think_s", self.mean_s())?;
-        if let Self::LogNormal { sigma, .. } = *self {
-            let sound = (0.0..=10.0).contains(&sigma);
-            require("clients.think_sigma", sigma, sound, "between 0 and 10")?;
+        self.check_spread("clients.think_sigma")
+    }
+
+    /// Whether it can be a time after which somebody gives up.
+    ///
+    /// # Errors
+    /// The first number outside its domain.
+    pub(crate) fn check_as_patience(&self) -> Result<(), SetupError> {
+        above_zero("clients.patience_s", self.mean_s())?;
+        self.check_spread("clients.patience_sigma")
+    }
+
+    fn check_spread(&self, field: &'static str) -> Result<(), SetupError> {
+        match *self {
+            Self::LogNormal { sigma, .. } => {
+                require(field, sigma, (0.0..=10.0).contains(&sigma), "between 0 and 10")
+            }
+            Self::Fixed { .. } | Self::Exponential { .. } => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -336,23 +368,26 @@ mod tests {
             retries: Some(Retries { max_attempts, wait, honours_retry_after: true, budget }),
             ..open
         };
-        let patience = |after_s| ClientSpec {
+        let waits = |time| ClientSpec {
             patience: Some(Patience {
-                after_s,
+                time: PatienceTime::Same(time),
                 awaits: Awaited::Answer,
                 work: GivenUpWork::Abandoned,
             }),
             ..open
         };
+        let patience = |mean_s| waits(ClientTime::Fixed { mean_s });
         let throttle =
             |k, window_s| ClientSpec { throttle: Some(Throttle { k, window_s }), ..open };
         let backoff = |base_s, cap_s| RetryWait::Backoff { base_s, cap_s };
-        let noisy = ThinkTime::LogNormal { mean_s: 1.0, sigma: f64::NAN };
+        let noisy = ClientTime::LogNormal { mean_s: 1.0, sigma: f64::NAN };
         for (spec, field) in [
-            (closed(0, ThinkTime::Fixed { mean_s: 1.0 }), "clients.users"),
-            (closed(1, ThinkTime::Exponential { mean_s: -1.0 }), "clients.think_s"),
+            (closed(0, ClientTime::Fixed { mean_s: 1.0 }), "clients.users"),
+            (closed(1, ClientTime::Exponential { mean_s: -1.0 }), "clients.think_s"),
             (closed(1, noisy), "clients.think_sigma"),
             (patience(0.0), "clients.patience_s"),
+            (waits(ClientTime::Exponential { mean_s: f64::NAN }), "clients.patience_s"),
+            (waits(ClientTime::LogNormal { mean_s: 1.0, sigma: -1.0 }), "clients.patience_sigma"),
             (retries(0, RetryWait::Immediate, None), "clients.max_attempts"),
             (retries(2, backoff(0.0, 1.0), None), "clients.backoff_base_s"),
             (retries(2, backoff(1.0, f64::INFINITY), None), "clients.backoff_cap_s"),
@@ -381,14 +416,19 @@ mod tests {
     }
 
     #[test]
-    fn thinking_has_the_mean_it_was_given() {
-        for think in [
-            ThinkTime::Fixed { mean_s: 3.0 },
-            ThinkTime::Exponential { mean_s: 3.0 },
-            ThinkTime::LogNormal { mean_s: 3.0, sigma: 1.0 },
+    fn times_have_the_mean_they_were_given() {
+        for time in [
+            ClientTime::Fixed { mean_s: 3.0 },
+            ClientTime::Exponential { mean_s: 3.0 },
+            ClientTime::LogNormal { mean_s: 3.0, sigma: 1.0 },
         ] {
-            let sum_s: f64 = (0..20_000).map(|request| think_s(&think, 3, request)).sum();
-            assert!((sum_s / 20_000.0 / 3.0 - 1.0).abs() < 0.04, "{think:?}: {sum_s}");
+            let thinking_s: f64 = (0..20_000).map(|request| think_s(&time, 3, request)).sum();
+            let waiting_s: f64 = (0..20_000)
+                .map(|request| patience_s(&time, 3, request / 4, request as u32 % 4))
+                .sum();
+            for sum_s in [thinking_s, waiting_s] {
+                assert!((sum_s / 20_000.0 / 3.0 - 1.0).abs() < 0.04, "{time:?}: {sum_s}");
+            }
         }
     }
 }

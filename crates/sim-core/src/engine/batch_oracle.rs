@@ -12,15 +12,25 @@ use crate::{
     workload::{Request, Requests},
 };
 
-use super::{BatchSetup, EngineBounds, Keep, ServiceNoise, has_arrived};
+use super::{BatchSetup, Keep, ServiceNoise, has_arrived};
 
 /// A request of the batch in service.
-struct Member {
-    request: Request,
+pub(super) struct Member {
+    pub(super) request: Request,
     /// Tokens whose keys and values its slot holds.
     context_tokens: u64,
     /// Output tokens, those beyond its own end not counted.
     generated_tokens: u64,
+}
+
+impl Member {
+    pub(super) const fn new(request: Request) -> Self {
+        Self { request, context_tokens: 0, generated_tokens: 0 }
+    }
+
+    pub(super) const fn is_done(&self) -> bool {
+        self.generated_tokens >= self.request.output_tokens
+    }
 }
 
 /// Simulate whole batches step by step and request by request.
@@ -30,14 +40,7 @@ struct Member {
 pub(super) fn batches_by_oracle(setup: &BatchSetup, keep: Keep) -> Result<Run, SetupError> {
     setup.check()?;
     let requests = Requests::new(&setup.workload, setup.seed);
-    let bounds = EngineBounds {
-        max_num_seqs: setup.rule.max_batch,
-        kv_capacity_tokens: u64::MAX,
-        least_s_per_token: 0.0,
-    };
-    let mut recorder =
-        Recorder::new(setup.slo, bounds, requests.total(), keep.precision, keep.requests)
-            .judging(&setup.workload);
+    let mut recorder = setup.recorder(keep, requests.total());
     let place_of = requests.clone();
     let mut coming = requests.peekable();
     let mut waiting: VecDeque<Request> = VecDeque::new();
@@ -73,7 +76,7 @@ pub(super) fn batches_by_oracle(setup: &BatchSetup, keep: Keep) -> Result<Run, S
     Ok(run)
 }
 
-fn noise(setup: &BatchSetup, place: u64, batches: usize) -> f64 {
+pub(super) fn noise(setup: &BatchSetup, place: u64, batches: usize) -> f64 {
     match &setup.noise {
         ServiceNoise::None => 1.0,
         ServiceNoise::LogNormal { sigma } => {
@@ -93,29 +96,27 @@ fn serve(
     recorder: &mut Recorder,
 ) {
     let start_s = *now_s;
-    let mut members: Vec<Member> = batch
-        .into_iter()
-        .map(|request| Member { request, context_tokens: 0, generated_tokens: 0 })
-        .collect();
+    let mut members: Vec<Member> = batch.into_iter().map(Member::new).collect();
     for member in &members {
         recorder.admitted(start_s - member.request.arrival_s);
     }
     let prompts = members.iter().map(|member| member.request.input_tokens).sum();
-    step(setup, noise, prompts, &mut members, now_s, recorder);
+    step(setup, (noise, 0.0), prompts, &mut members, now_s, recorder);
     let first_token_s = *now_s;
-    while members.iter().any(|member| member.generated_tokens < member.request.output_tokens) {
+    while members.iter().any(|member| !member.is_done()) {
         let tokens = members.len() as u64;
-        step(setup, noise, tokens, &mut members, now_s, recorder);
+        step(setup, (noise, 0.0), tokens, &mut members, now_s, recorder);
     }
     for Member { request, .. } in members {
         recorder.finished(&Finished { request, start_s, first_token_s, finish_s: *now_s });
     }
 }
 
-/// One step on `tokens` tokens: each slot gets one more, wanted or not.
-fn step(
+/// One step on `tokens` tokens, with so many seconds of other work: each slot gets one more token,
+/// wanted or not.
+pub(super) fn step(
     setup: &BatchSetup,
-    noise: f64,
+    (noise, extra_s): (f64, f64),
     tokens: u64,
     members: &mut [Member],
     now_s: &mut f64,
@@ -126,11 +127,9 @@ fn step(
         sequences: members.len() as u64,
         context_tokens: members.iter().map(|member| member.context_tokens).sum(),
     };
-    let step_s = noise * setup.step_time.step_s(&shape);
+    let step_s = noise * setup.step_time.step_s(&shape) + extra_s;
     *now_s += step_s;
-    let is_decoding = |member: &&Member| {
-        member.generated_tokens > 0 && member.generated_tokens < member.request.output_tokens
-    };
+    let is_decoding = |member: &&Member| member.generated_tokens > 0 && !member.is_done();
     let decoding = members.iter().filter(is_decoding).count() as u64;
     recorder.stepped(&Step {
         gaps: ValueRun { first: step_s, slope: 0.0, count: 1, weight: decoding },

@@ -97,6 +97,19 @@ impl BatchSetup {
     }
 }
 
+impl BatchSetup {
+    /// The books of a run of so many requests.
+    pub(super) fn recorder(&self, keep: Keep, total: u64) -> Recorder {
+        let bounds = EngineBounds {
+            max_num_seqs: self.rule.max_batch,
+            kv_capacity_tokens: u64::MAX,
+            least_s_per_token: 0.0,
+        };
+        Recorder::new(self.slo, bounds, total, keep.precision, keep.requests)
+            .judging(&self.workload)
+    }
+}
+
 /// Simulate whole batches to the last one.
 ///
 /// # Errors
@@ -112,38 +125,24 @@ pub fn simulate_batches(setup: &BatchSetup, keep: Keep) -> Result<Run, SetupErro
 
 struct Batcher<'a> {
     setup: &'a BatchSetup,
-    model: StepModel,
+    service: BatchService,
     requests: Requests,
     /// Requests looked at but not served: at most one batch.
     ahead: VecDeque<Request>,
     free_s: f64,
-    batches: usize,
     recorder: Recorder,
-    /// Outputs of the batch in service, ascending; kept to be reused.
-    outputs: Vec<u64>,
 }
 
 impl<'a> Batcher<'a> {
     fn new(setup: &'a BatchSetup, keep: Keep) -> Self {
-        let model = StepModel::new(&setup.step_time);
         let requests = Requests::new(&setup.workload, setup.seed);
-        let bounds = EngineBounds {
-            max_num_seqs: setup.rule.max_batch,
-            kv_capacity_tokens: u64::MAX,
-            least_s_per_token: 0.0,
-        };
-        let Keep { precision, requests: keep_requests } = keep;
-        let recorder = Recorder::new(setup.slo, bounds, requests.total(), precision, keep_requests)
-            .judging(&setup.workload);
         Self {
             setup,
-            model,
+            service: BatchService::new(setup),
+            recorder: setup.recorder(keep, requests.total()),
             requests,
             ahead: VecDeque::new(),
             free_s: 0.0,
-            batches: 0,
-            recorder,
-            outputs: Vec::new(),
         }
     }
 
@@ -169,71 +168,112 @@ impl<'a> Batcher<'a> {
     }
 
     fn serve(&mut self, start_s: f64, size: usize) {
-        let sequences = size as u64;
-        let noise = self.noise_of_batch();
-        let input_tokens: u64 = self.ahead.iter().take(size).map(|r| r.input_tokens).sum();
-        self.outputs.clear();
-        self.outputs.extend(self.ahead.iter().take(size).map(|r| r.output_tokens));
-        sort::whole(&mut self.outputs);
+        let lead = self.ahead.front().map_or(0, |request| request.index);
+        self.service.begin(self.requests.place_in_whole(lead));
         for request in self.ahead.iter().take(size) {
             self.recorder.arrived(request);
             self.recorder.admitted(start_s - request.arrival_s);
+            self.service.join(request);
         }
-        let prefill = self.model.lines(input_tokens, sequences);
-        let first_step = Jump::along(&prefill, 0, 0, 1);
-        let first_token_s = start_s + noise * first_step.first_s;
-        self.record(&first_step, noise, sequences, 0);
-        let end_s = first_token_s + self.decode(input_tokens + sequences, sequences, noise);
+        let first_token_s = start_s + self.service.prefill(0.0, &mut self.recorder);
+        let end_s = first_token_s + self.service.decode(&mut self.recorder);
         for request in self.ahead.drain(..size) {
             self.recorder.finished(&Finished { request, start_s, first_token_s, finish_s: end_s });
         }
         self.free_s = end_s;
+    }
+}
+
+/// What serving a batch takes, one batch after the other.
+#[derive(Clone, Debug)]
+pub(super) struct BatchService {
+    model: StepModel,
+    noise: ServiceNoise,
+    seed: u64,
+    batches: usize,
+    /// By what factor the batch in service takes longer than its model says.
+    factor: f64,
+    /// Prompts of the batch in service, in tokens.
+    input_tokens: u64,
+    /// Outputs of the batch in service; kept to be reused.
+    outputs: Vec<u64>,
+}
+
+impl BatchService {
+    pub(super) fn new(setup: &BatchSetup) -> Self {
+        Self {
+            model: StepModel::new(&setup.step_time),
+            noise: setup.noise.clone(),
+            seed: setup.seed,
+            batches: 0,
+            factor: 1.0,
+            input_tokens: 0,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Begin with the next batch, whose noise belongs to the request at a place of the whole stream.
+    pub(super) fn begin(&mut self, place: u64) {
+        self.factor = match &self.noise {
+            ServiceNoise::None => 1.0,
+            ServiceNoise::LogNormal { sigma } => {
+                let mut stream = Stream::of_request(self.seed, Purpose::Service, place);
+                libm::exp(sigma * stream.normal() - 0.5 * sigma * sigma)
+            }
+            ServiceNoise::Recorded(factors) => factors.get(self.batches).copied().unwrap_or(1.0),
+        };
         self.batches += 1;
+        self.input_tokens = 0;
+        self.outputs.clear();
+    }
+
+    pub(super) fn join(&mut self, request: &Request) {
+        self.input_tokens += request.input_tokens;
+        self.outputs.push(request.output_tokens);
+    }
+
+    /// Prefill all prompts in one step, with `extra_s` seconds of other work; the time it takes in
+    /// seconds.
+    pub(super) fn prefill(&mut self, extra_s: f64, recorder: &mut Recorder) -> f64 {
+        sort::whole(&mut self.outputs);
+        let sequences = self.outputs.len() as u64;
+        let lines = self.model.lines(self.input_tokens, sequences);
+        let jump = Jump::along(&lines, 0, 0, 1);
+        let step_s = self.factor * jump.first_s + extra_s;
+        let gaps = ValueRun { first: step_s, slope: 0.0, count: 1, weight: 0 };
+        record(&jump, gaps, step_s, recorder, sequences);
+        step_s
     }
 
     /// Decode until the longest output is done; the time it takes in seconds. The slots of finished
     /// requests are computed along, with nothing to show for it.
-    fn decode(&mut self, mut context: u64, sequences: u64, noise: f64) -> f64 {
+    pub(super) fn decode(&mut self, recorder: &mut Recorder) -> f64 {
+        let sequences = self.outputs.len() as u64;
         let lines = self.model.lines(sequences, sequences);
+        let mut context = self.input_tokens + sequences;
         let (mut total_s, mut step) = (0.0, 1);
         for index in 0..self.outputs.len() {
             let decoding = (self.outputs.len() - index) as u64;
             while step < self.outputs[index] {
                 let jump = Jump::along(&lines, context, sequences, self.outputs[index] - step);
-                total_s += noise * jump.total_s(jump.steps);
-                self.record(&jump, noise, sequences, decoding);
+                let jump_s = self.factor * jump.total_s(jump.steps);
+                let gaps = ValueRun {
+                    first: self.factor * jump.first_s,
+                    slope: self.factor * jump.slope_s,
+                    count: jump.steps,
+                    weight: decoding,
+                };
+                record(&jump, gaps, jump_s, recorder, sequences);
+                total_s += jump_s;
                 context += sequences * jump.steps;
                 step += jump.steps;
             }
         }
         total_s
     }
+}
 
-    fn record(&mut self, jump: &Jump, noise: f64, running: u64, decoding: u64) {
-        self.recorder.stepped(&Step {
-            gaps: ValueRun {
-                first: noise * jump.first_s,
-                slope: noise * jump.slope_s,
-                count: jump.steps,
-                weight: decoding,
-            },
-            total_s: noise * jump.total_s(jump.steps),
-            compute_bound: jump.compute_bound,
-            running,
-            kv_tokens: 0,
-        });
-    }
-
-    fn noise_of_batch(&self) -> f64 {
-        match &self.setup.noise {
-            ServiceNoise::None => 1.0,
-            ServiceNoise::LogNormal { sigma } => {
-                let index = self.ahead.front().map_or(0, |request| request.index);
-                let place = self.requests.place_in_whole(index);
-                let mut stream = Stream::of_request(self.setup.seed, Purpose::Service, place);
-                libm::exp(sigma * stream.normal() - 0.5 * sigma * sigma)
-            }
-            ServiceNoise::Recorded(factors) => factors.get(self.batches).copied().unwrap_or(1.0),
-        }
-    }
+fn record(jump: &Jump, gaps: ValueRun, total_s: f64, recorder: &mut Recorder, running: u64) {
+    let compute_bound = jump.compute_bound;
+    recorder.stepped(&Step { gaps, total_s, compute_bound, running, kv_tokens: 0 });
 }

@@ -57,6 +57,9 @@ pub(super) trait Inbox {
     /// The request that was taken has been admitted.
     fn pass(&mut self, recorder: &mut Recorder);
 
+    /// An idle engine cannot admit whoever is next.
+    fn refuse_head(&mut self, now_s: f64, recorder: &mut Recorder);
+
     /// An admitted request got a slot.
     fn started(&mut self, index: u64, slot: u32);
 
@@ -168,6 +171,10 @@ impl Inbox for OpenLoop {
         self.requests.pass();
         self.meet_next(recorder);
     }
+
+    /// Whoever fits into an empty cache is admitted to an idle engine.
+    #[inline]
+    fn refuse_head(&mut self, _: f64, _: &mut Recorder) {}
 
     #[inline]
     fn started(&mut self, _: u64, _: u32) {}

@@ -21,9 +21,6 @@
 //! every step.
 
 mod attended;
-mod attended_line;
-#[cfg(any(test, feature = "oracle"))]
-mod attended_oracle;
 #[cfg(any(test, feature = "oracle"))]
 mod batch_oracle;
 mod batcher;
@@ -44,9 +41,9 @@ mod stepwise;
 pub mod vllm;
 mod waiting_line;
 
-pub use attended::{Attendance, AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
 #[cfg(any(test, feature = "oracle"))]
-pub use attended_oracle::simulate_attended_by_oracle;
+pub use attended::simulate_attended_by_oracle;
+pub use attended::{Attendance, AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
 #[cfg(any(test, feature = "oracle"))]
 pub use rules::simulate_by_oracle;

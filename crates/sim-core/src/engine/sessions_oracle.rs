@@ -2,7 +2,7 @@
 //! prompt is added up from the first turn on.
 
 use crate::{
-    clients::{SessionCounts, ThinkTime, rest_of_think_s, think_s},
+    clients::{ClientTime, SessionCounts, rest_of_think_s, think_s},
     setup::Setup,
     workload::{Request, RequestClass, lengths_of_turn},
 };
@@ -23,7 +23,7 @@ struct Laid {
     first_s: f64,
     prefix_tokens: u64,
     most_tokens: u64,
-    think: ThinkTime,
+    think: ClientTime,
     end: End,
 }
 

@@ -167,7 +167,8 @@ impl<I: Inbox> ReferenceSimulation<I> {
         };
         let changes = admitted.requests > 0 || !self.fresh.is_empty();
         if I::ATTENDED && batch.running == 0 {
-            // Whoever waited was dropped.
+            // Whoever waited was dropped, or can never be admitted.
+            self.inbox.refuse_head(self.now_s, &mut self.recorder);
             return;
         }
         let extra_s = self.inbox.take_extra_work_s();

@@ -18,7 +18,7 @@ pub struct OverloadPolicy {
     /// Controlled delay: drops from a queue whose waits stay above a target.
     pub codel: Option<Codel>,
     /// Server time in seconds that turning one request away takes; engines add it to their next
-    /// step. Servers with slots turn away for nothing.
+    /// step, batchers to their next batch. Servers with slots turn away for nothing.
     pub rejection_cost_s: f64,
     /// How long in seconds a rejected client is told to wait (`Retry-After`).
     pub retry_after_s: Option<f64>,
@@ -170,6 +170,23 @@ impl<T: Waiting + Copy> WaitingLine<T> {
         None
     }
 
+    /// Since when the one has waited that has waited longest, in seconds, past the places of those
+    /// who have left.
+    pub(super) fn oldest_s(&mut self, is_there: impl Fn(&T) -> bool) -> Option<f64> {
+        let mut oldest_s = None;
+        for queue in &mut self.queues {
+            while queue.front().is_some_and(|request| !is_there(request)) {
+                queue.pop_front();
+            }
+            if let Some(first) = queue.front()
+                && oldest_s.is_none_or(|since_s| first.since_s() < since_s)
+            {
+                oldest_s = Some(first.since_s());
+            }
+        }
+        oldest_s
+    }
+
     /// Take whoever is next, to be served or dropped.
     pub(super) fn take(&mut self, now_s: f64, is_there: impl Fn(&T) -> bool) -> Option<Taken<T>> {
         let request = self.head(is_there)?;
@@ -289,6 +306,18 @@ mod tests {
         let mut line = line(policy, &[0.0, 1.0, 2.0]);
         assert_eq!(line.take(3.0, |_| true), Some(Taken::Served(2.0)));
         assert_eq!(line.len(), 2);
+    }
+
+    #[test]
+    fn the_oldest_is_told_past_those_who_left() {
+        let policy =
+            OverloadPolicy { order: ServiceOrder::NewestFirst, ..OverloadPolicy::UNBOUNDED };
+        let mut line = line(policy, &[0.0, 1.0, 2.0]);
+        assert_eq!(line.oldest_s(|_| true), Some(0.0));
+        line.left();
+        assert_eq!(line.oldest_s(|&since_s| since_s > 0.0), Some(1.0));
+        assert_eq!(line.head(|_| true), Some(2.0));
+        assert_eq!(line.oldest_s(|_| false), None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn mixed(rate_per_s: f64, profile: RateProfile) -> RequestSource {
             priority: 0,
             shared_prefix: None,
             sessions: None,
+            patience: None,
         }],
     }))
 }

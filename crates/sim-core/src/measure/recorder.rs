@@ -192,6 +192,11 @@ impl Recorder {
         self.run.last_finish_s = greater(self.run.last_finish_s, now_s);
     }
 
+    /// The engine worked until then, if only for clients that had gone.
+    pub(crate) fn ran_until(&mut self, now_s: f64) {
+        self.run.last_finish_s = greater(self.run.last_finish_s, now_s);
+    }
+
     /// A request got its last token at an attempt that was sent so long after its user meant to
     /// send it: latencies count from that intent, time in the system from the attempt.
     pub fn finished_late_sent(&mut self, finished: &Finished, sent_late_s: f64) {

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::setup::{SetupError, Slo};
+use crate::{
+    clients::ClientTime,
+    setup::{SetupError, Slo},
+};
 
 use super::{ArrivalProcess, INPUT_FIELDS, LengthSpec, OUTPUT_FIELDS, RateProfile, Sessions};
 
@@ -94,6 +97,9 @@ pub struct RequestClass {
     ///
     /// [`Population::Sessions`]: crate::clients::Population::Sessions
     pub sessions: Option<Sessions>,
+    /// How long its clients wait, where patience is that [of the
+    /// class](crate::clients::PatienceTime::OfClass); `None`: for ever.
+    pub patience: Option<ClientTime>,
 }
 
 impl RequestClass {
@@ -226,6 +232,9 @@ impl Mix {
                 sessions.check()?;
             }
             class.slo.check()?;
+            if let Some(patience) = class.patience {
+                patience.check_as_patience()?;
+            }
         }
         if self.total_weight() <= 0.0 {
             return Err(SetupError::OutOfDomain {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{clients::ThinkTime, float::lesser, random::Stream, setup::SetupError};
+use crate::{clients::ClientTime, float::lesser, random::Stream, setup::SetupError};
 
 use super::MAX_LENGTH_TOKENS;
 
@@ -24,7 +24,7 @@ pub struct Sessions {
     /// How many turns one has.
     pub turns: Turns,
     /// From an answer to the next turn.
-    pub think: ThinkTime,
+    pub think: ClientTime,
     /// Most tokens of a turn, prompt and answer together: beyond it the oldest turns are left out. A
     /// turn that is longer all by itself stays whole.
     pub most_tokens: u64,
@@ -185,13 +185,13 @@ impl Sessions {
     /// Sessions of one turn each: requests that have nothing to do with one another.
     pub(crate) const SINGLE: Self = Self {
         turns: Turns::Fixed { turns: 1 },
-        think: ThinkTime::Fixed { mean_s: 0.0 },
+        think: ClientTime::Fixed { mean_s: 0.0 },
         most_tokens: u64::MAX,
     };
 
     pub(super) fn check(&self) -> Result<(), SetupError> {
         self.turns.check()?;
-        self.think.check()?;
+        self.think.check_as_think_time()?;
         if self.most_tokens == 0 {
             return Err(out_of_domain("workload.sessions.most_tokens", 0.0, "1 or more"));
         }

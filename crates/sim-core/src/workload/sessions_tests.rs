@@ -134,7 +134,8 @@ fn a_long_conversation_loses_its_oldest_turns() {
 fn the_mean_history_is_that_of_conversations() {
     for turns in all() {
         for most_tokens in [u64::MAX, 700] {
-            let sessions = Sessions { turns, think: ThinkTime::Fixed { mean_s: 1.0 }, most_tokens };
+            let sessions =
+                Sessions { turns, think: ClientTime::Fixed { mean_s: 1.0 }, most_tokens };
             let (mut history, mut number) = (0.0, 0.0);
             let mut stream = stream();
             for _ in 0..SAMPLES {
@@ -172,7 +173,7 @@ fn numbers_outside_their_domain_are_named() {
     }
     assert!(all().iter().all(|&turns| of(turns).check() == Ok(())));
     assert!(Sessions { most_tokens: 0, ..Sessions::SINGLE }.check().is_err());
-    let thinks = Sessions { think: ThinkTime::Fixed { mean_s: -1.0 }, ..Sessions::SINGLE };
+    let thinks = Sessions { think: ClientTime::Fixed { mean_s: -1.0 }, ..Sessions::SINGLE };
     assert!(thinks.check().is_err());
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sim_core::{
     ArrivalProcess, EngineSpec, LengthSpec, RequestSource, Rules, Setup, Slo, StepTimeSpec, Trace,
     TraceRow, Workload,
-    clients::ThinkTime,
+    clients::ClientTime,
     workload::{
         Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, Sessions,
         SharedPrefix, Turns,
@@ -94,20 +94,20 @@ fn drawn(least: u64) -> impl Strategy<Value = LengthSpec> {
     ]
 }
 
-/// Prefixes of two groups.
-fn prefixes() -> impl Strategy<Value = Option<SharedPrefix>> {
-    prop::option::of(
-        (0_u64..2, 0_u64..400).prop_map(|(group, tokens)| SharedPrefix { group, tokens }),
-    )
+/// Prefixes of two groups, and patience of the class.
+fn shared() -> impl Strategy<Value = (Option<SharedPrefix>, Option<ClientTime>)> {
+    let prefix = (0_u64..2, 0_u64..400).prop_map(|(group, tokens)| SharedPrefix { group, tokens });
+    let patience = (0.001_f64..5.0).prop_map(|mean_s| ClientTime::Exponential { mean_s });
+    (prop::option::of(prefix), prop::option::of(patience))
 }
 
-pub(crate) fn think_times() -> impl Strategy<Value = ThinkTime> {
+pub(crate) fn think_times() -> impl Strategy<Value = ClientTime> {
     prop_oneof![
-        Just(ThinkTime::Fixed { mean_s: 0.0 }),
-        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Fixed { mean_s }),
-        (0.0_f64..2.0).prop_map(|mean_s| ThinkTime::Exponential { mean_s }),
+        Just(ClientTime::Fixed { mean_s: 0.0 }),
+        (0.0_f64..2.0).prop_map(|mean_s| ClientTime::Fixed { mean_s }),
+        (0.0_f64..2.0).prop_map(|mean_s| ClientTime::Exponential { mean_s }),
         (0.0_f64..2.0, 0.0_f64..1.5)
-            .prop_map(|(mean_s, sigma)| ThinkTime::LogNormal { mean_s, sigma }),
+            .prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
     ]
 }
 
@@ -137,21 +137,21 @@ fn mixes() -> impl Strategy<Value = Mix> {
         0.001_f64..3.0,
         0.001_f64..0.1,
         0..3,
-        prefixes(),
+        shared(),
         sessions(),
     )
-        .prop_map(
-            |(weight, input, output, ttft_s, tpot_s, priority, shared_prefix, sessions)| {
-                RequestClass {
-                    weight,
-                    lengths: RequestLengths::Independent { input, output },
-                    slo: Slo { ttft_s, tpot_s, share: 0.99 },
-                    priority,
-                    shared_prefix,
-                    sessions,
-                }
-            },
-        );
+        .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared, sessions)| {
+            let (shared_prefix, patience) = shared;
+            RequestClass {
+                weight,
+                lengths: RequestLengths::Independent { input, output },
+                slo: Slo { ttft_s, tpot_s, share: 0.99 },
+                priority,
+                shared_prefix,
+                sessions,
+                patience,
+            }
+        });
     let bursts =
         prop::option::of(
             (0.1_f64..5.0, 0.1_f64..5.0, 0.0_f64..1.0)

@@ -21,6 +21,7 @@
 
 mod content;
 mod counting;
+mod front;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod refusal;
@@ -30,12 +31,16 @@ mod spec;
 
 pub use content::{Content, Standing, Standings};
 #[cfg(any(test, feature = "oracle"))]
+pub(in crate::engine) use oracle::Line;
+#[cfg(any(test, feature = "oracle"))]
 pub use oracle::{
     Completion, CountedScheduler, Decision, Request, RequestId, Scheduled, Scheduler,
     simulate_vllm_by_oracle,
 };
 pub use refusal::Refusal;
+pub(in crate::engine) use refusal::refusal_of;
 pub use setup::{VllmCounts, VllmRun, VllmSetup};
+pub(in crate::engine) use simulation::VllmEngine;
 pub use simulation::{VllmSimulation, simulate_vllm};
 pub(super) use spec::MOST_BLOCKS;
 pub use spec::{Policy, Version, VllmSpec};

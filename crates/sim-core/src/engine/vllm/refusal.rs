@@ -1,5 +1,7 @@
 //! Who can never be served, and why.
 
+use crate::workload::Request;
+
 use super::spec::VllmSpec;
 
 /// Why a request can never be served.
@@ -34,6 +36,11 @@ pub enum Refusal {
     /// Requests are numbered with 32 bits.
     #[error("the scheduler has been given 2^32 requests; start a new one")]
     TooManyRequests,
+}
+
+/// Why a scheduler can never serve a request; `None`: it can.
+pub(in crate::engine) fn refusal_of(request: &Request, spec: &VllmSpec) -> Option<Refusal> {
+    Lengths::new(request.input_tokens, request.output_tokens, spec).check(spec).err()
 }
 
 /// A request as a scheduler counts it, in tokens.

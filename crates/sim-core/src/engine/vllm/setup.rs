@@ -75,7 +75,7 @@ impl VllmSetup {
         self.slo.check()
     }
 
-    pub(super) fn bounds(&self) -> EngineBounds {
+    pub(in crate::engine) fn bounds(&self) -> EngineBounds {
         EngineBounds {
             max_num_seqs: self.vllm.max_num_seqs,
             kv_capacity_tokens: self.vllm.kv_capacity_tokens(),
@@ -85,15 +85,15 @@ impl VllmSetup {
 }
 
 impl VllmRun {
-    /// A run with its counts.
-    pub(super) fn new(run: Run, counts: VllmCounts) -> Self {
+    /// A run with its counts; `is_over`: nothing runs any more.
+    pub(in crate::engine) fn new(run: Run, counts: VllmCounts, is_over: bool) -> Self {
         let run = Run {
             preemptions: counts.preemptions,
             recomputed_tokens: counts.recomputed_tokens,
             cached_tokens: counts.cached_tokens,
             ..run
         };
-        debug_assert!(run.in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
+        debug_assert!(!is_over || run.verify() == Ok(()), "{:?}", run.verify());
         Self { run, counts }
     }
 }

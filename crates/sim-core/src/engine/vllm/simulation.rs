@@ -1,7 +1,7 @@
 //! The `vllm-v1` rules in time: arrivals in, step times around them, measures out.
 
 use crate::{
-    engine::{Keep, Progress, has_arrived, jump::Jump, seen_until_s},
+    engine::{Keep, Progress, has_arrived, jump::Jump},
     float::greater,
     measure::{Finished, Recorder, Step as Taken, ValueRun},
     setup::SetupError,
@@ -11,6 +11,7 @@ use crate::{
 
 use super::{
     counting::{Composer, State, Step},
+    front::{Front, Stream},
     setup::{VllmCounts, VllmRun, VllmSetup},
 };
 
@@ -25,14 +26,44 @@ pub fn simulate_vllm(setup: &VllmSetup, keep: Keep) -> Result<VllmRun, SetupErro
 }
 
 /// A run under the `vllm-v1` rules, advanced piece by piece.
+#[derive(Clone, Debug)]
+pub struct VllmSimulation {
+    engine: VllmEngine<Stream>,
+}
+
+impl VllmSimulation {
+    /// Prepare a run.
+    ///
+    /// # Errors
+    /// The set-up holds a number outside its domain.
+    pub fn new(setup: &VllmSetup, keep: Keep) -> Result<Self, SetupError> {
+        setup.check()?;
+        let requests = Requests::new(&setup.workload, setup.seed);
+        let total = requests.total();
+        Ok(Self { engine: VllmEngine::new(setup, keep, total, |_| Stream(requests)) })
+    }
+
+    /// Take up to `most` jumps.
+    pub fn advance(&mut self, most: u64) -> Progress {
+        self.engine.advance(most)
+    }
+
+    /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
+    #[must_use]
+    pub fn finish(self) -> VllmRun {
+        self.engine.finish().0
+    }
+}
+
+/// The engine behind whatever stands before it.
 ///
 /// With `steps_in_flight` above 1 a step is composed when the one before it begins, so that it
 /// sees neither its outputs nor what arrives while it runs.
 #[derive(Clone, Debug)]
-pub struct VllmSimulation {
+pub(in crate::engine) struct VllmEngine<F> {
     model: StepModel,
-    /// The rest of the workload; its next request has not arrived yet.
-    requests: Requests,
+    /// Who is not known to the scheduler yet, and is told what becomes of it.
+    front: F,
     now_s: f64,
     composer: Composer,
     /// The step composed last.
@@ -44,28 +75,22 @@ pub struct VllmSimulation {
     interrupted: Vec<u32>,
     recorder: Recorder,
     counts: VllmCounts,
-    arrived: u64,
 }
 
-impl VllmSimulation {
-    /// Prepare a run.
-    ///
-    /// # Errors
-    /// The set-up holds a number outside its domain.
-    pub fn new(setup: &VllmSetup, keep: Keep) -> Result<Self, SetupError> {
-        setup.check()?;
-        let requests = Requests::new(&setup.workload, setup.seed);
-        let recorder = Recorder::new(
-            setup.slo,
-            setup.bounds(),
-            requests.total(),
-            keep.precision,
-            keep.requests,
-        )
-        .judging(&setup.workload);
-        Ok(Self {
+impl<F: Front> VllmEngine<F> {
+    /// Prepare a run of a checked set-up, in which so many users' requests come.
+    pub(in crate::engine) fn new(
+        setup: &VllmSetup,
+        keep: Keep,
+        total: u64,
+        open: impl FnOnce(&mut Recorder) -> F,
+    ) -> Self {
+        let mut recorder =
+            Recorder::new(setup.slo, setup.bounds(), total, keep.precision, keep.requests)
+                .judging(&setup.workload);
+        Self {
             model: StepModel::new(&setup.step_time),
-            requests,
+            front: open(&mut recorder),
             now_s: 0.0,
             composer: Composer::new(setup.vllm, setup.standings.clone()),
             composed: Box::default(),
@@ -74,35 +99,38 @@ impl VllmSimulation {
             interrupted: Vec::new(),
             recorder,
             counts: VllmCounts::default(),
-            arrived: 0,
-        })
+        }
     }
 
     /// Take up to `most` jumps.
     ///
     /// On its own, so that its registers are: merged into its callers it is slower.
     #[inline(never)]
-    pub fn advance(&mut self, most: u64) -> Progress {
+    pub(in crate::engine) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if !self.advance_once() {
                 return Progress::Done;
             }
         }
-        Progress::Running { ended: self.recorder.ended(), total: self.requests.total() }
+        Progress::Running { ended: self.recorder.ended(), total: self.front.total() }
     }
 
-    /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
+    /// The measures, and what stood before the engine. A simulation that is not
+    /// [`Progress::Done`] reports what has ended so far.
     #[must_use]
-    pub fn finish(self) -> VllmRun {
-        let in_flight = self.arrived - self.recorder.ended();
-        VllmRun::new(self.recorder.finish(in_flight), self.counts)
+    pub(in crate::engine) fn finish(self) -> (VllmRun, F) {
+        let in_flight = self.front.in_flight(&self.recorder);
+        // Of an engine that still works for clients that have gone, the books are open too.
+        let is_over = in_flight == 0 && !self.composer.has_requests() && !self.front.has_line();
+        (VllmRun::new(self.recorder.finish(in_flight), self.counts, is_over), self.front)
     }
 
     /// Go on to the end of the next step and of all that are like it, or to the next arrival;
     /// `false` if there is neither.
     fn advance_once(&mut self) -> bool {
         self.receive();
-        if self.composer.has_requests() && self.composer.compose(&mut self.composed) {
+        let has_requests = self.composer.has_requests() || self.front.has_line();
+        if has_requests && self.compose() {
             self.note();
             if self.composer.spec().is_async() {
                 self.take_pending_and_repeat();
@@ -111,34 +139,52 @@ impl VllmSimulation {
             }
             return true;
         }
-        if self.composer.has_requests() {
+        if has_requests {
             self.note();
         }
         if self.has_pending {
-            self.take_pending();
+            let extra_s = self.front.take_extra_work_s();
+            self.take_pending(extra_s);
         } else if self.composer.news().preempted.is_empty() {
-            // Nothing to do until a request comes.
-            let Some(next) = self.requests.peek() else { return false };
-            self.now_s = next.arrival_s;
+            // Nothing to do until something happens.
+            let Some(next_s) = self.front.wait(self.now_s, &mut self.recorder) else {
+                return false;
+            };
+            self.now_s = next_s;
         }
         true
     }
 
-    /// Hand over whoever has arrived; turn away those that can never be served.
+    /// Whoever has come is here, and whoever has gone is not.
     #[inline]
     fn receive(&mut self) {
-        let seen_until_s = seen_until_s(self.now_s);
-        while let Some(request) = self.requests.peek()
-            && request.arrival_s <= seen_until_s
-        {
-            self.recorder.arrived(request);
-            self.arrived += 1;
-            if let Err(refusal) = self.composer.add(request) {
-                self.counts.refuse(&refusal);
-                self.recorder.rejected(request);
+        self.front.receive(self.now_s, &mut self.composer, &mut self.recorder, &mut self.counts);
+        if F::ATTENDED {
+            while let Some(aborted) = self.front.abort(self.now_s, &mut self.recorder) {
+                self.free(aborted.slot);
             }
-            self.requests.pass();
         }
+    }
+
+    /// Free a request that nobody waits for.
+    fn free(&mut self, id: u32) {
+        let journey = self.composer.journey(id);
+        if matches!(journey.state(), State::Waiting | State::Leaving) {
+            self.recorder.admitted(greater(0.0, self.now_s - journey.times.waits_since_s));
+        }
+        if self.has_pending {
+            let decodes = self.composer.decodes_now(id);
+            self.pending.forget(id, decodes);
+            self.interrupted.retain(|&other| other != id);
+        }
+        let tokens = self.composer.abort(id);
+        self.front.waste(tokens);
+    }
+
+    #[inline]
+    fn compose(&mut self) -> bool {
+        let mut line = self.front.newcomers(self.now_s, &mut self.recorder);
+        self.composer.compose(&mut line, &mut self.composed)
     }
 
     /// Keep account of who waits, and of what is lost and found.
@@ -178,12 +224,16 @@ impl VllmSimulation {
     /// Synchronous: take the step just composed, and as many more as change nothing.
     #[inline]
     fn take_and_repeat(&mut self) {
-        let more = self.composer.steady_steps(&self.composed);
+        let extra_s = self.front.take_extra_work_s();
+        let more = if extra_s > 0.0 { 0 } else { self.composer.steady_steps(&self.composed) };
         let mut jump = self.jump(&self.composed, 1 + more);
+        if extra_s > 0.0 {
+            jump.first_s += extra_s;
+        }
         if more > 0
-            && let Some(arrival_s) = self.heeded_arrival_s()
+            && let Some(change_s) = self.change_s()
         {
-            jump.stop_at_arrival(self.now_s, arrival_s);
+            jump.stop_at_arrival(self.now_s, change_s);
         }
         self.begin_composed();
         self.composer.repeat(jump.steps - 1, &mut self.composed);
@@ -195,10 +245,11 @@ impl VllmSimulation {
     /// just composed, which stays on its way.
     #[inline(never)]
     fn take_pending_and_repeat(&mut self) {
-        let more =
-            if self.has_pending && self.pending.ending.is_empty() { self.like_it() } else { 0 };
+        let extra_s = if self.has_pending { self.front.take_extra_work_s() } else { 0.0 };
+        let is_alone = !self.has_pending || !self.pending.ending.is_empty() || extra_s > 0.0;
+        let more = if is_alone { 0 } else { self.like_it() };
         if self.has_pending {
-            self.take_pending();
+            self.take_pending(extra_s);
         }
         if more > 0 {
             let jump = self.jump(&self.composed, more);
@@ -217,28 +268,31 @@ impl VllmSimulation {
             return 0;
         }
         let mut jump = self.jump(&self.composed, most);
-        if let Some(arrival_s) = self.heeded_arrival_s() {
+        if let Some(change_s) = self.change_s() {
             let now_s = self.now_s + self.jump(&self.pending, 1).total_s(1);
-            if has_arrived(arrival_s, now_s) {
+            if has_arrived(change_s, now_s) {
                 return 0;
             }
-            jump.stop_at_arrival(now_s, arrival_s);
+            jump.stop_at_arrival(now_s, change_s);
         }
         jump.steps
     }
 
-    /// When the next request comes, if it can change what is like the step just composed.
-    fn heeded_arrival_s(&self) -> Option<f64> {
-        let next = self.requests.peek()?;
-        self.composer.heeds_arrivals(&self.composed).then_some(next.arrival_s)
+    /// When something happens that can change what is like the step just composed.
+    fn change_s(&self) -> Option<f64> {
+        self.front.change_s(self.composer.heeds_arrivals(&self.composed))
     }
 
+    /// Take the step on its way, and `extra_s` seconds of other work with it.
     #[inline(never)]
-    fn take_pending(&mut self) {
+    fn take_pending(&mut self, extra_s: f64) {
         // It takes the place of the one just composed while it is at work.
         std::mem::swap(&mut self.composed, &mut self.pending);
         self.has_pending = false;
-        let jump = self.jump(&self.composed, 1);
+        let mut jump = self.jump(&self.composed, 1);
+        if F::ATTENDED {
+            jump.first_s += extra_s;
+        }
         self.begin_composed();
         self.take(&jump, self.composed.decoding);
         self.complete_composed();
@@ -278,17 +332,26 @@ impl VllmSimulation {
             running: self.composer.running_len(),
             kv_tokens: (spec.usable_blocks() - self.composer.free_blocks()) * spec.block_size,
         });
+        if F::ATTENDED {
+            if self.composer.running_len() == 0 {
+                // All it was for have gone meanwhile.
+                self.recorder.ran_until(self.now_s);
+            }
+            self.front.hear_before(self.now_s, &mut self.recorder);
+        }
     }
 
     /// The outputs of the step composed last come back.
     #[inline(always)]
     fn complete_composed(&mut self) {
-        let Self { composer, composed, recorder, .. } = self;
+        let Self { composer, composed, recorder, front, .. } = self;
         let now_s = self.now_s;
         for &id in &composed.fresh {
-            let times = &mut composer.journey_mut(id).times;
+            let journey = composer.journey_mut(id);
+            let times = &mut journey.times;
             if times.first_token_s.is_nan() {
                 times.first_token_s = now_s;
+                front.first_token(journey.request.index);
             } else {
                 recorder.gap(now_s - times.last_token_s);
             }
@@ -300,14 +363,20 @@ impl VllmSimulation {
             }
         }
         for &id in &composed.ending {
-            end(composer, recorder, id, now_s);
+            end(composer, front, recorder, id, now_s);
         }
     }
 }
 
 /// A request got its last token.
 #[inline]
-fn end(composer: &mut Composer, recorder: &mut Recorder, id: u32, now_s: f64) {
+fn end<F: Front>(
+    composer: &mut Composer,
+    front: &mut F,
+    recorder: &mut Recorder,
+    id: u32,
+    now_s: f64,
+) {
     let journey = composer.journey(id);
     let times = journey.times;
     if journey.state() == State::Leaving {
@@ -315,11 +384,12 @@ fn end(composer: &mut Composer, recorder: &mut Recorder, id: u32, now_s: f64) {
     }
     let mut request = journey.request;
     request.output_tokens = journey.output_tokens();
-    recorder.finished(&Finished {
+    let finished = Finished {
         request,
         start_s: times.start_s,
         first_token_s: times.first_token_s,
         finish_s: now_s,
-    });
+    };
+    front.finished(&finished, recorder);
     composer.end(id);
 }

@@ -28,6 +28,7 @@
 //! - one in which, with a prefill interval, prompts that were held back take the budget of requests
 //!   that decode behind them.
 
+mod abort;
 mod admission;
 mod block_cache;
 mod block_math;
@@ -51,6 +52,7 @@ use super::{
     spec::{Policy, VllmSpec},
 };
 
+pub(in crate::engine) use admission::{Newcomers, NoLine};
 use block_math::BlockMath;
 use journey::Journeys;
 pub(super) use journey::{Journey, State};
@@ -66,7 +68,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// Composes steps, and knows no time.
 #[derive(Clone, Debug)]
-pub(super) struct Composer {
+pub(in crate::engine) struct Composer {
     spec: VllmSpec,
     blocks: BlockMath,
     standings: Standings,
@@ -211,25 +213,31 @@ impl Composer {
     }
 
     /// Compose the next step; `false` if there is nothing to compute.
-    pub(super) fn compose(&mut self, step: &mut Step) -> bool {
+    pub(super) fn compose<N: Newcomers>(&mut self, line: &mut N, step: &mut Step) -> bool {
         self.news.admitted.clear();
         self.news.preempted.clear();
         self.news.interrupted.clear();
         step.clear();
-        let mut draft = self.draft();
+        let mut draft = self.draft(line.number());
         self.go_on(&mut draft, step);
         if self.news.preempted.is_empty() {
-            self.admit(&mut draft, step);
+            if N::IN_LINE {
+                self.admit_from_line(line, &mut draft, step);
+            } else {
+                self.admit(&mut draft, step);
+            }
             if !draft.holds_prompts {
-                self.is_backed_up = !self.waiting.is_empty();
+                self.is_backed_up = !self.waiting.is_empty() || line.number() > 0;
             }
         }
         self.close(&draft, step)
     }
 
-    fn draft(&self) -> Draft {
+    /// `in_line`: how many wait outside of the scheduler's own queue.
+    fn draft(&self, in_line: u64) -> Draft {
         let threshold = self.spec.long_prefill_token_threshold;
-        let is_alone = threshold > 0 && self.running.len() + self.waiting.len() as u64 <= 1;
+        let is_alone =
+            threshold > 0 && self.running.len() + self.waiting.len() as u64 + in_line <= 1;
         let is_limited = threshold > 0 && !(is_alone && self.spec.version.spares_a_lone_prompt());
         Draft {
             budget: self.spec.max_num_batched_tokens,

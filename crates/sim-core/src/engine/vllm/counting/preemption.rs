@@ -102,7 +102,7 @@ impl Composer {
 
     /// How many of its computed tokens a request does not know yet, so that the block they end in
     /// cannot be found: with asynchronous scheduling, that of the last decode.
-    fn unknown_tokens(&self, id: u32, given_tokens: u64) -> u64 {
+    pub(super) fn unknown_tokens(&self, id: u32, given_tokens: u64) -> u64 {
         let journey = &self.journeys[id];
         let decodes = matches!(journey.state, State::Decoding | State::Ending);
         let is_on_its_way = given_tokens > 0 || journey.decodes_since < self.step;
@@ -111,6 +111,12 @@ impl Composer {
 
     /// A request no longer decodes in every step.
     pub(super) fn interrupt(&mut self, id: u32) {
+        self.stop_decoding(id);
+        self.news.interrupted.push(id);
+    }
+
+    /// Take a request out of all that is counted of those who decode.
+    pub(super) fn stop_decoding(&mut self, id: u32) {
         let journey = &mut self.journeys[id];
         journey.computed_tokens = journey.computed_at(self.step);
         journey.known_tokens = journey.computed_tokens + 1;
@@ -121,6 +127,5 @@ impl Composer {
         self.context_tokens -= journey.known_tokens;
         // The finish queue still names the seat.
         self.seats[journey.seat as usize] = super::NOBODY;
-        self.news.interrupted.push(id);
     }
 }

@@ -32,6 +32,14 @@ impl Step {
         self.ending.clear();
     }
 
+    /// A request that it works on has been aborted: nobody gets what it computes for it.
+    pub(in crate::engine::vllm) fn forget(&mut self, id: u32, decodes: bool) {
+        self.decoding -= u64::from(decodes);
+        for list in [&mut self.fresh, &mut self.new, &mut self.ending] {
+            list.retain(|&other| other != id);
+        }
+    }
+
     /// `decoding` requests with `context_tokens` tokens get one each.
     pub(super) const fn decode(&mut self, decoding: u64, context_tokens: u64) {
         self.tokens += decoding;

@@ -35,6 +35,12 @@ impl Composer {
         turns.collect()
     }
 
+    /// The journey of a request that runs or waits, by the request's index.
+    pub(in crate::engine::vllm) fn id_of(&self, index: u64) -> Option<u32> {
+        let mut ids = self.running_ids().into_iter().chain(self.waiting.all());
+        ids.find(|&id| self.journeys[id].request.index == index)
+    }
+
     /// Running requests, in the order of admission.
     pub(in crate::engine::vllm) fn running_ids(&self) -> Vec<u32> {
         std::iter::successors(self.running.first(), |&id| self.running.after(id)).collect()

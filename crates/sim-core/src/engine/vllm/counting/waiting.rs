@@ -101,6 +101,14 @@ impl Waiting {
         }
     }
 
+    /// Whoever it is leaves the queue, wherever it stands.
+    pub(super) fn remove(&mut self, id: u32) {
+        match self {
+            Self::Fcfs(queue) => queue.retain(|&other| other != id),
+            Self::Priority(queue) => queue.retain(|other| other.id != id),
+        }
+    }
+
     /// All of them, first to last.
     #[cfg(any(test, feature = "oracle"))]
     pub(super) fn all(&self) -> Vec<u32> {

@@ -53,6 +53,22 @@ impl Scheduler {
         }
     }
 
+    /// A client has gone: its request leaves, wherever it is, and lets go of its blocks. What steps in
+    /// flight compute for it is lost.
+    pub fn abort(&mut self, id: RequestId) {
+        match self.requests[id.index()].status {
+            Status::Ended => return,
+            Status::Running => self.running.retain(|&other| other != id),
+            Status::Waiting | Status::Preempted => {
+                self.waiting.remove(&self.requests[id.index()]);
+                self.passed_over.remove(&id);
+            }
+        }
+        let request = &mut self.requests[id.index()];
+        request.status = Status::Ended;
+        self.kv.release(request);
+    }
+
     /// Let go of a request that has its last token. A preempted one, whose last output was on its
     /// way, leaves the queue.
     fn end(&mut self, id: RequestId) {

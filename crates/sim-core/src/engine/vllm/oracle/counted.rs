@@ -1,12 +1,12 @@
 //! The counting engine without its clock, spelled out request by request, so that its decisions
 //! can be compared with recorded ones.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::{
     engine::vllm::{
         Refusal, Standing, Standings, VllmSpec,
-        counting::{Composer, State, Step},
+        counting::{Composer, NoLine, State, Step},
     },
     setup::SetupError,
     workload::Request as Asked,
@@ -23,6 +23,7 @@ pub struct CountedScheduler {
     computed_tokens: BTreeMap<RequestId, u64>,
     /// Requests that the last step preempted and whose last token is on its way.
     leaving: Vec<u32>,
+    aborted: BTreeSet<RequestId>,
 }
 
 impl CountedScheduler {
@@ -43,6 +44,7 @@ impl CountedScheduler {
             in_flight: VecDeque::new(),
             computed_tokens: BTreeMap::new(),
             leaving: Vec::new(),
+            aborted: BTreeSet::new(),
         })
     }
 
@@ -101,7 +103,7 @@ impl CountedScheduler {
     /// Compose the next step.
     pub fn schedule(&mut self) -> Decision {
         let mut step = Step::default();
-        let computes = self.composer.compose(&mut step);
+        let computes = self.composer.compose(&mut NoLine, &mut step);
         let mut decision = Decision::default();
         let news = self.composer.news();
         let leaves = |&&id: &&u32| self.composer.journey(id).state() == State::Leaving;
@@ -130,12 +132,27 @@ impl CountedScheduler {
         decision
     }
 
+    /// A client has gone: its request leaves, wherever it is. Returns the output tokens that had come
+    /// back; `None` if it was not there any more.
+    pub fn abort(&mut self, id: RequestId) -> Option<u64> {
+        let journey = self.composer.id_of(u64::from(id.0))?;
+        let decodes = self.composer.decodes_now(journey);
+        if let Some((_, step)) = self.in_flight.back_mut() {
+            step.forget(journey, decodes);
+        }
+        self.leaving.retain(|&other| other != journey);
+        self.aborted.insert(id);
+        Some(self.composer.abort(journey))
+    }
+
     /// Take back the outputs of the first step in flight.
     pub fn complete(&mut self) -> Completion {
         let Some((decision, step)) = self.in_flight.pop_front() else {
             return Completion::default();
         };
+        let is_there = |scheduled: &&Scheduled| !self.aborted.contains(&scheduled.id);
         let samples = decision.scheduled.iter().filter(|scheduled| scheduled.samples);
+        let samples = samples.filter(is_there);
         let sampled: Vec<_> = samples.map(|scheduled| scheduled.id).collect();
         let ending: Vec<_> = step.ending.iter().map(|&id| self.name(id)).collect();
         let finished = sampled.iter().filter(|id| ending.contains(id)).copied().collect();

@@ -235,7 +235,7 @@ impl Driver {
 
     fn finish(self) -> VllmRun {
         let in_flight = self.scheduler.running().len() + self.scheduler.waiting_len();
-        VllmRun::new(self.recorder.finish(in_flight as u64), self.counts)
+        VllmRun::new(self.recorder.finish(in_flight as u64), self.counts, in_flight == 0)
     }
 }
 

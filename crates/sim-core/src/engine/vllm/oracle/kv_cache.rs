@@ -66,8 +66,32 @@ impl KvCache {
         blocks as u64 * self.block_size
     }
 
-    /// Give `request` blocks for its first `tokens` tokens; `found` are those that hold its
-    /// beginning and that it does not hold yet. Nothing changes when the blocks do not suffice.
+    /// Whether there are blocks for a request's first `tokens` tokens; `found` are those that hold its
+    /// beginning and that it does not hold yet.
+    pub(super) fn has_room(
+        &self,
+        request: &Tracked,
+        tokens: u64,
+        found: &[u32],
+        gate: Gate,
+    ) -> bool {
+        // A found block that nobody holds is free until now, so it counts as taken.
+        let revived = found.iter().filter(|&&block| self.pool.is_free(block)).count() as u64;
+        let watermark = if gate.keeps_watermark { self.watermark_blocks } else { 0 };
+        let fits = |tokens| {
+            self.lacks(request, tokens, found) + revived + watermark <= self.pool.free_blocks()
+        };
+        gate.whole_tokens.is_none_or(fits) && fits(tokens)
+    }
+
+    /// Blocks that a request needs for `tokens` tokens beside those it holds and those `found`.
+    fn lacks(&self, request: &Tracked, tokens: u64, found: &[u32]) -> u64 {
+        let held = (request.table.blocks.len() + found.len()) as u64;
+        tokens.div_ceil(self.block_size).saturating_sub(held)
+    }
+
+    /// Give `request` blocks for its first `tokens` tokens, beginning with those `found`. Nothing
+    /// changes when the blocks do not suffice.
     pub(super) fn allocate(
         &mut self,
         request: &mut Tracked,
@@ -75,16 +99,10 @@ impl KvCache {
         found: &[u32],
         gate: Gate,
     ) -> bool {
-        let held = (request.table.blocks.len() + found.len()) as u64;
-        // A found block that nobody holds is free until now, so it counts as taken.
-        let revived = found.iter().filter(|&&block| self.pool.is_free(block)).count() as u64;
-        let watermark = if gate.keeps_watermark { self.watermark_blocks } else { 0 };
-        let lacks = |tokens: u64| tokens.div_ceil(self.block_size).saturating_sub(held);
-        let fits = |tokens| lacks(tokens) + revived + watermark <= self.pool.free_blocks();
-        if !gate.whole_tokens.is_none_or(fits) || !fits(tokens) {
+        if !self.has_room(request, tokens, found, gate) {
             return false;
         }
-        let new_blocks = lacks(tokens);
+        let new_blocks = self.lacks(request, tokens, found);
         let table = &mut request.table;
         for &block in found {
             self.pool.share(block);

@@ -26,4 +26,5 @@ pub use counted::CountedScheduler;
 pub use decision::{Completion, Decision, Scheduled};
 pub use driver::simulate_vllm_by_oracle;
 pub use request::{Request, RequestId};
+pub(in crate::engine) use scheduler::Line;
 pub use scheduler::Scheduler;

@@ -9,6 +9,11 @@ use super::kv_cache::BlockTable;
 pub struct RequestId(pub(super) u32);
 
 impl RequestId {
+    /// The request at a position in the order of adding.
+    pub(in crate::engine) const fn of_index(index: usize) -> Self {
+        Self(index as u32)
+    }
+
     /// Position in the order of adding, from 0.
     #[must_use]
     pub const fn index(self) -> usize {

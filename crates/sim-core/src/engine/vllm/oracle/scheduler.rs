@@ -3,7 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
-    engine::vllm::{Refusal, VllmSpec},
+    engine::{
+        attended::Offer,
+        vllm::{Policy, Refusal, VllmSpec},
+    },
     setup::SetupError,
 };
 
@@ -46,6 +49,44 @@ pub(super) struct Draft {
     pub(super) holds_prompts: bool,
     /// Whether the step works on a prompt.
     pub(super) has_prompt: bool,
+}
+
+/// Those who have never run and stand in a line outside of the scheduler.
+pub(in crate::engine) trait Line {
+    /// How many.
+    fn number(&self) -> usize;
+
+    /// Whose turn it is.
+    fn head(&mut self) -> Option<Request>;
+
+    /// Whoever's turn it is fits or does not; where it is served it has this number from now on.
+    fn offer(&mut self, fits: bool, id: RequestId) -> Offer;
+}
+
+/// Everybody stands in the scheduler's own queue.
+struct NoLine;
+
+impl Line for NoLine {
+    fn number(&self) -> usize {
+        0
+    }
+
+    fn head(&mut self) -> Option<Request> {
+        None
+    }
+
+    fn offer(&mut self, _: bool, _: RequestId) -> Offer {
+        Offer::Blocked
+    }
+}
+
+/// What a request gets that is admitted.
+struct Fit {
+    found: Vec<u32>,
+    cached_tokens: u64,
+    missing_tokens: u64,
+    tokens: u64,
+    gate: Gate,
 }
 
 impl Scheduler {
@@ -146,12 +187,18 @@ impl Scheduler {
 
     /// Compose the next step.
     pub fn schedule(&mut self) -> Decision {
-        let mut draft = self.draft();
+        self.schedule_with(&mut NoLine)
+    }
+
+    /// Compose the next step, where those who have never run stand in a line of their own.
+    pub(in crate::engine) fn schedule_with(&mut self, line: &mut dyn Line) -> Decision {
+        let mut draft = self.draft(line.number());
         self.schedule_running(&mut draft);
         if draft.decision.preempted.is_empty() {
-            self.admit(&mut draft);
+            self.admit(line, &mut draft);
             if !draft.holds_prompts {
-                self.is_backed_up = self.waiting.len() > self.passed_over.len();
+                self.is_backed_up =
+                    self.waiting.len() > self.passed_over.len() || line.number() > 0;
             }
         }
         if !draft.decision.is_empty() {
@@ -164,9 +211,9 @@ impl Scheduler {
         draft.decision
     }
 
-    fn draft(&self) -> Draft {
+    fn draft(&self, in_line: usize) -> Draft {
         let threshold = self.spec.long_prefill_token_threshold;
-        let is_alone = self.running.len() + self.waiting.len() <= 1;
+        let is_alone = self.running.len() + self.waiting.len() + in_line <= 1;
         let is_limited = threshold > 0 && !(is_alone && self.spec.version.spares_a_lone_prompt());
         Draft {
             decision: Decision::default(),
@@ -187,13 +234,27 @@ impl Scheduler {
             && self.running.iter().any(|id| !self.requests[id.index()].is_prefilling)
     }
 
-    /// Admit waiting requests in order until one cannot be.
-    fn admit(&mut self, draft: &mut Draft) {
+    /// Admit waiting requests in order until one cannot be. Those in the queue have run before, or
+    /// there is no line outside of it: they go first, unless by priority somebody in the line is
+    /// more important.
+    fn admit(&mut self, line: &mut dyn Line, draft: &mut Draft) {
         let mut passed_over = VecDeque::new();
-        while draft.budget > 0
-            && (self.running.len() as u64) < self.spec.max_num_seqs
-            && let Some(id) = self.waiting.first()
-        {
+        while draft.budget > 0 && (self.running.len() as u64) < self.spec.max_num_seqs {
+            let queued = self.waiting.first();
+            let newcomer = line.head().filter(|head| {
+                queued.is_none_or(|id| {
+                    let request = &self.requests[id.index()];
+                    self.spec.policy == Policy::Priority
+                        && (head.priority, head.arrival) < (request.priority, request.arrival)
+                })
+            });
+            if let Some(head) = newcomer {
+                if !self.admit_newcomer(&head, line, draft) {
+                    break;
+                }
+                continue;
+            }
+            let Some(id) = queued else { break };
             let request = &self.requests[id.index()];
             if request.stale_tokens > 0 {
                 // An output of it is still on its way: resumed now, it would be sampled twice.
@@ -209,48 +270,83 @@ impl Scheduler {
         }
     }
 
+    /// Try the head of the line; `false` if it has to wait.
+    fn admit_newcomer(&mut self, head: &Request, line: &mut dyn Line, draft: &mut Draft) -> bool {
+        let id = RequestId(self.requests.len() as u32);
+        self.requests.push(Tracked::new(id, head, self.spec.max_model_len));
+        let fit = self.fit(id, draft);
+        match line.offer(fit.is_some(), id) {
+            Offer::Served(_) => {
+                if let Some(fit) = fit {
+                    self.enter(id, &fit, draft);
+                }
+                true
+            }
+            offer => {
+                self.requests.pop();
+                offer == Offer::Dropped
+            }
+        }
+    }
+
     /// Admit the first waiting request, if budget and blocks allow.
     fn admit_first(&mut self, id: RequestId, draft: &mut Draft) -> bool {
-        let request = &mut self.requests[id.index()];
+        let Some(fit) = self.fit(id, draft) else { return false };
+        self.waiting.remove(&self.requests[id.index()]);
+        self.passed_over.remove(&id);
+        self.enter(id, &fit, draft);
+        true
+    }
+
+    /// What a request would get in this step; `None` if budget or blocks do not allow it.
+    fn fit(&self, id: RequestId, draft: &Draft) -> Option<Fit> {
+        let request = &self.requests[id.index()];
         let found = self.kv.find(request);
         let cached_tokens = self.kv.tokens_in(found.len());
         let missing_tokens = request.known_tokens() - cached_tokens;
         if draft.holds_prompts && missing_tokens > 1 {
-            return false;
+            return None;
         }
         let wanted_tokens = missing_tokens.min(draft.prompt_limit);
         if !self.spec.chunked_prefill && wanted_tokens > draft.budget {
-            return false;
+            return None;
         }
         let tokens = wanted_tokens.min(draft.budget);
         let gate = Gate {
             whole_tokens: self.spec.scheduler_reserve_full_isl.then(|| request.known_tokens()),
             keeps_watermark: !self.running.is_empty(),
         };
-        if !self.kv.allocate(request, cached_tokens + tokens, &found, gate) {
-            return false;
-        }
+        self.kv.has_room(request, cached_tokens + tokens, &found, gate).then_some(Fit {
+            found,
+            cached_tokens,
+            missing_tokens,
+            tokens,
+            gate,
+        })
+    }
+
+    fn enter(&mut self, id: RequestId, fit: &Fit, draft: &mut Draft) {
+        let Fit { found, cached_tokens, missing_tokens, tokens, gate } = fit;
+        let request = &mut self.requests[id.index()];
+        self.kv.allocate(request, cached_tokens + tokens, found, *gate);
         self.kv.publish(request, cached_tokens + tokens);
-        self.waiting.remove(request);
-        self.passed_over.remove(&id);
         self.running.push(id);
         match request.status {
             Status::Preempted => draft.decision.resumed.push(id),
             _ => draft.decision.new.push(id),
         }
         request.status = Status::Running;
-        request.computed_tokens = cached_tokens;
-        draft.decision.cached_tokens.push((id, cached_tokens));
-        draft.has_prompt |= missing_tokens > 1;
+        request.computed_tokens = *cached_tokens;
+        draft.decision.cached_tokens.push((id, *cached_tokens));
+        draft.has_prompt |= *missing_tokens > 1;
         draft.budget -= tokens;
         draft.decision.scheduled.push(Scheduled {
             id,
-            tokens,
-            context_tokens: cached_tokens,
+            tokens: *tokens,
+            context_tokens: *cached_tokens,
             samples: tokens == missing_tokens,
             decodes: false,
         });
-        true
     }
 
     /// The tokens of a step count as computed from when it is composed, so that the next step can

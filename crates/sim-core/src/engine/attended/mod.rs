@@ -1,35 +1,46 @@
 //! An engine whose clients react, and whose line has an overload policy: the door to it.
 //!
-//! Beside [`simulate`](super::simulate), not inside: a [`Setup`] is what every engine can do, and
-//! only the `reference` rules have clients that react so far.
+//! Beside [`simulate`](super::simulate), not inside: a [`Setup`] is what every engine can do. Clients
+//! and line are the same before every engine ([`line`]): an engine tells what it did and asks whose
+//! turn it is, and whether that one fits only the engine knows.
 
-use std::collections::BTreeSet;
+mod batches;
+mod line;
+#[cfg(any(test, feature = "oracle"))]
+mod oracle;
+mod senders;
+mod servable;
+mod throttle;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     clients::{
-        AttemptCounts, ClientSpec, Pacing, Population, SessionCounts, ThinkTime, first_think_s,
-        think_s,
+        AttemptCounts, ClientSpec, ClientTime, Patience, PatienceTime, Population, SessionCounts,
     },
-    float::greater,
     measure::{Distribution, Recorder, Run},
     setup::{Setup, SetupError},
-    workload::{Request, RequestSource, Requests},
+    workload::{Mix, RequestSource, Requests},
 };
 
 use super::{
     Keep, Progress, Rules,
-    attended_line::AttendedLine,
-    sessions::{SessionSenders, mix_of},
+    seldom::{batch_setup, vllm_setup},
+    sessions::mix_of,
     simulation::ReferenceSimulation,
-    waiting_line::OverloadPolicy,
+    vllm::{Policy, VllmEngine},
+    waiting_line::{OverloadPolicy, ServiceOrder},
 };
+
+use batches::AttendedBatches;
+pub(super) use line::{AttendedLine, Offer};
+#[cfg(any(test, feature = "oracle"))]
+pub use oracle::simulate_attended_by_oracle;
 
 /// Everything a run with clients that react depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttendedSetup {
-    /// The workload and the engine, which follows the `reference` rules.
+    /// The workload and the engine, which follows any rules but those with drafts.
     pub setup: Setup,
     /// How clients behave.
     pub clients: ClientSpec,
@@ -96,7 +107,7 @@ impl AttendedSetup {
         self.setup.check()?;
         self.clients.check()?;
         self.overload.check()?;
-        if self.setup.rules != Rules::Reference {
+        if matches!(self.setup.rules, Rules::Speculative(_)) {
             return Err(SetupError::NoAttendedRules);
         }
         if self.clients.population == Population::Sessions {
@@ -115,15 +126,45 @@ impl AttendedSetup {
     }
 
     /// Users' requests in all.
-    pub(super) fn total(&self) -> u64 {
+    fn total(&self) -> u64 {
         Requests::new(&self.setup.workload, self.setup.seed).total()
     }
 
-    /// Of each class, how many other priorities go before its own.
-    pub(super) fn ranks(&self) -> Vec<usize> {
-        let RequestSource::Mixed(mix) = self.setup.workload.source.whole() else {
-            return Vec::new();
+    fn mix(&self) -> Option<&Mix> {
+        match self.setup.workload.source.whole() {
+            RequestSource::Mixed(mix) => Some(mix),
+            _ => None,
+        }
+    }
+
+    /// What the line does. A scheduler that goes by priority takes the most important from it,
+    /// unless it is told to take the newest.
+    fn line_policy(&self) -> OverloadPolicy {
+        let by_priority = match self.setup.rules {
+            Rules::VllmV1(rules) => rules.policy == Policy::Priority,
+            _ => false,
         };
+        let order = match self.overload.order {
+            ServiceOrder::OldestFirst if by_priority => ServiceOrder::ByPriority,
+            order => order,
+        };
+        OverloadPolicy { order, ..self.overload }
+    }
+
+    /// How long those wait for an answer who want a request of a class; `None`: for ever.
+    fn patience_of(&self, class: u32) -> Option<ClientTime> {
+        match self.clients.patience {
+            None => None,
+            Some(Patience { time: PatienceTime::Same(time), .. }) => Some(time),
+            Some(Patience { time: PatienceTime::OfClass, .. }) => {
+                self.mix()?.classes.get(class as usize)?.patience
+            }
+        }
+    }
+
+    /// Of each class, how many other priorities go before its own.
+    fn ranks(&self) -> Vec<usize> {
+        let Some(mix) = self.mix() else { return Vec::new() };
         let mut priorities: Vec<_> = mix.classes.iter().map(|class| class.priority).collect();
         priorities.sort_unstable();
         priorities.dedup();
@@ -145,7 +186,14 @@ pub fn simulate_attended(setup: &AttendedSetup, keep: Keep) -> Result<AttendedRu
 /// One engine with clients that react, advanced piece by piece.
 #[derive(Clone, Debug)]
 pub struct AttendedSimulation {
-    engine: Box<ReferenceSimulation<AttendedLine>>,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Reference(Box<ReferenceSimulation<AttendedLine>>),
+    Vllm(Box<VllmEngine<AttendedLine>>),
+    Batches(Box<AttendedBatches>),
 }
 
 impl AttendedSimulation {
@@ -161,171 +209,49 @@ impl AttendedSimulation {
             }
             AttendedLine::new(setup, recorder)
         };
-        let engine = ReferenceSimulation::new(&setup.setup, keep, setup.total(), line);
-        Ok(Self { engine: Box::new(engine) })
+        let (inner, total) = (&setup.setup, setup.total());
+        let engine = match &inner.rules {
+            Rules::Reference => {
+                Engine::Reference(Box::new(ReferenceSimulation::new(inner, keep, total, line)))
+            }
+            Rules::VllmV1(rules) => {
+                let vllm = vllm_setup(inner, *rules);
+                vllm.check()?;
+                Engine::Vllm(Box::new(VllmEngine::new(&vllm, keep, total, line)))
+            }
+            Rules::WholeBatches { max_delay_s, noise } => {
+                let batches = batch_setup(inner, *max_delay_s, noise);
+                batches.check()?;
+                Engine::Batches(Box::new(AttendedBatches::new(&batches, keep, total, line)))
+            }
+            Rules::Speculative(_) => return Err(SetupError::NoAttendedRules),
+        };
+        Ok(Self { engine })
     }
 
-    /// Take up to `most` jumps.
+    /// Take up to `most` jumps; of whole batches, so many batches.
     pub fn advance(&mut self, most: u64) -> Progress {
-        self.engine.advance(most)
+        match &mut self.engine {
+            Engine::Reference(engine) => engine.advance(most),
+            Engine::Vllm(engine) => engine.advance(most),
+            Engine::Batches(engine) => engine.advance(most),
+        }
     }
 
     /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
     #[must_use]
     pub fn finish(self) -> AttendedRun {
-        let (run, line) = self.engine.finish();
+        let (run, line) = match self.engine {
+            Engine::Reference(engine) => engine.finish(),
+            Engine::Vllm(engine) => {
+                let (vllm, line) = engine.finish();
+                (vllm.run, line)
+            }
+            Engine::Batches(engine) => engine.finish(),
+        };
         let (attempts, ttft_from_send, sessions) = line.into_counts();
         debug_assert!(sessions.is_none_or(|sessions| sessions.verify(run.offered) == Ok(())));
         AttendedRun { run, attempts, ttft_from_send, sessions }
-    }
-}
-
-/// Who sends the first attempt of which request when.
-#[derive(Clone, Debug)]
-pub(super) enum Senders {
-    /// As the workload says.
-    Open(Box<Requests>),
-    /// Each user after the end of its last request.
-    Closed(Box<Users>),
-    /// The next turn of each session after the answer to the last one.
-    Sessions(Box<SessionSenders>),
-}
-
-/// The users of a closed loop.
-#[derive(Clone, Debug)]
-pub(super) struct Users {
-    seed: u64,
-    think: ThinkTime,
-    pacing: Pacing,
-    /// The lengths of each request, by its key; those of keys beyond come round again.
-    drawn: Vec<Request>,
-    /// How many may still be sent: as many as the workload has, whoever sends them.
-    to_send: u64,
-    /// Of each user, what it sends next, or sent last, and when it meant to.
-    users: Vec<User>,
-    /// Requests that are going to be sent, by time and then by key.
-    going_to_send: BTreeSet<(TimeBits, u64)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct User {
-    key: u64,
-    intended_s: f64,
-}
-
-/// The bits of a time that is not negative: they are in its order.
-type TimeBits = u64;
-
-impl Senders {
-    pub(super) fn new(setup: &AttendedSetup) -> Self {
-        if setup.clients.population == Population::Sessions
-            && let Ok(mix) = mix_of(&setup.setup)
-        {
-            let requests = setup.setup.workload.requests;
-            return Self::Sessions(Box::new(SessionSenders::new(mix, requests, setup.setup.seed)));
-        }
-        let requests = Requests::new(&setup.setup.workload, setup.setup.seed);
-        let Population::Closed { users, think, pacing } = setup.clients.population else {
-            return Self::Open(Box::new(requests));
-        };
-        let drawn: Vec<_> = requests.collect();
-        let number = if drawn.is_empty() { 0 } else { users };
-        let mut closed = Users {
-            seed: setup.setup.seed,
-            think,
-            pacing,
-            to_send: drawn.len() as u64,
-            drawn,
-            users: (0..number).map(|key| User { key, intended_s: 0.0 }).collect(),
-            going_to_send: BTreeSet::new(),
-        };
-        for user in 0..number {
-            let think_s = first_think_s(&closed.think, closed.seed, user);
-            closed.will_send(user as usize, think_s, 0.0);
-        }
-        Self::Closed(Box::new(closed))
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        match self {
-            Self::Open(requests) => requests.total(),
-            Self::Closed(users) => users.drawn.len() as u64,
-            Self::Sessions(sessions) => sessions.total(),
-        }
-    }
-
-    /// When the next first attempt is sent; infinite when none is in sight.
-    pub(super) fn next_s(&self) -> f64 {
-        let next_s = match self {
-            Self::Open(requests) => requests.peek().map(|request| request.arrival_s),
-            Self::Closed(users) => {
-                users.going_to_send.first().map(|(bits, _)| f64::from_bits(*bits))
-            }
-            Self::Sessions(sessions) => sessions.next_s(),
-        };
-        next_s.unwrap_or(f64::INFINITY)
-    }
-
-    /// Send it: what its draws belong to, and the request as it was meant to be sent.
-    pub(super) fn send(&mut self) -> Option<(u64, Request)> {
-        match self {
-            Self::Open(requests) => requests.next().map(|request| (request.index, request)),
-            Self::Closed(users) => users.send(),
-            Self::Sessions(sessions) => sessions.send(),
-        }
-    }
-
-    /// The request of a key has ended, with or without an answer.
-    pub(super) fn ended(&mut self, key: u64, is_answered: bool, now_s: f64) {
-        match self {
-            Self::Open(_) => {}
-            Self::Closed(users) => users.ended(key, now_s),
-            Self::Sessions(sessions) => sessions.ended(key, is_answered, now_s),
-        }
-    }
-
-    /// What became of the sessions, where there are any.
-    pub(super) const fn sessions(&self) -> Option<SessionCounts> {
-        match self {
-            Self::Sessions(sessions) => Some(sessions.counts()),
-            Self::Open(_) | Self::Closed(_) => None,
-        }
-    }
-}
-
-impl Users {
-    fn send(&mut self) -> Option<(u64, Request)> {
-        let (_, key) = self.going_to_send.pop_first()?;
-        self.to_send -= 1;
-        if self.to_send == 0 {
-            self.going_to_send.clear();
-        }
-        let user = key % self.users.len() as u64;
-        let intended_s = self.users[user as usize].intended_s;
-        let drawn = self.drawn[(key % self.drawn.len() as u64) as usize];
-        Some((key, Request { arrival_s: intended_s, ..drawn }))
-    }
-
-    fn ended(&mut self, key: u64, now_s: f64) {
-        let number = self.users.len() as u64;
-        let user = (key % number) as usize;
-        self.users[user].key = key + number;
-        if self.to_send > 0 {
-            let from_s = match self.pacing {
-                Pacing::AfterAnswer => now_s,
-                Pacing::OnSchedule => self.users[user].intended_s,
-            };
-            let think_s = think_s(&self.think, self.seed, key + number);
-            self.will_send(user, from_s + think_s, now_s);
-        }
-    }
-
-    /// A user means to send its next request at a time, which may have passed.
-    fn will_send(&mut self, index: usize, intended_s: f64, now_s: f64) {
-        let user = &mut self.users[index];
-        user.intended_s = intended_s;
-        let send_s = greater(intended_s, now_s);
-        self.going_to_send.insert((send_s.to_bits(), user.key));
     }
 }
 
@@ -333,7 +259,8 @@ impl Users {
 mod tests {
     use super::*;
     use crate::{
-        engine::ServiceNoise,
+        clients::Pacing,
+        engine::{ServiceNoise, Speculation, VllmRules, vllm::Version},
         setup::{EngineSpec, Slo},
         step_time::StepTimeSpec,
         workload::{ArrivalProcess, Deal, LengthSpec, Workload},
@@ -367,9 +294,14 @@ mod tests {
 
     #[test]
     fn what_has_no_clients_that_react_is_refused() {
-        assert_eq!(attended(Rules::Reference).check(), Ok(()));
         let batches = Rules::WholeBatches { max_delay_s: 0.0, noise: ServiceNoise::None };
-        assert_eq!(attended(batches).check(), Err(SetupError::NoAttendedRules));
+        let vllm = Rules::VllmV1(VllmRules::plain(Version::V0_33));
+        for rules in [Rules::Reference, batches, vllm] {
+            assert_eq!(attended(rules).check(), Ok(()));
+        }
+        let drafts =
+            Rules::Speculative(Speculation { tokens: 4, acceptance: 0.8, draft_cost: 0.1 });
+        assert_eq!(attended(drafts).check(), Err(SetupError::NoAttendedRules));
 
         let mut dealt = attended(Rules::Reference);
         let source = Box::new(dealt.setup.workload.source);
@@ -378,7 +310,7 @@ mod tests {
         assert_eq!(dealt.check(), Ok(()));
         dealt.clients.population = Population::Closed {
             users: 1,
-            think: ThinkTime::Fixed { mean_s: 1.0 },
+            think: ClientTime::Fixed { mean_s: 1.0 },
             pacing: Pacing::AfterAnswer,
         };
         let refused = dealt.check();

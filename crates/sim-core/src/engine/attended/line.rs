@@ -11,19 +11,19 @@ use std::{
 
 use crate::{
     clients::{
-        AttemptCounts, Awaited, ClientSpec, GivenUpWork, RETRIES_SAVED, SessionCounts,
-        retry_wait_s, throttle_point,
+        AttemptCounts, Awaited, ClientSpec, ClientTime, GivenUpWork, RETRIES_SAVED, SessionCounts,
+        patience_s, retry_wait_s, throttle_point,
+    },
+    engine::{
+        inbox::{Aborted, Inbox},
+        waiting_line::{OverloadPolicy, Taken, Waiting, WaitingLine},
     },
     float::{greater, lesser},
     measure::{Distribution, Finished, Outcome, Recorder},
     workload::Request,
 };
 
-use super::{
-    attended::{AttendedSetup, Senders},
-    inbox::{Aborted, Inbox},
-    waiting_line::{OverloadPolicy, Taken, Waiting, WaitingLine},
-};
+use super::{AttendedSetup, senders::Senders, servable::Servable, throttle::Window};
 
 /// What a user wants.
 #[derive(Clone, Copy, Debug)]
@@ -73,75 +73,64 @@ impl Waiting for Ticket {
     }
 }
 
-/// A retry to come, ordered by time and then by request.
+/// Something to come, ordered by time and then by whose it is: a request's retry, or an attempt's
+/// giving up.
 #[derive(Clone, Copy, Debug)]
-struct Retry {
+struct Moment {
     at_s: f64,
-    wanted: usize,
+    whose: usize,
 }
 
-impl PartialEq for Retry {
+impl PartialEq for Moment {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Retry {}
+impl Eq for Moment {}
 
-impl PartialOrd for Retry {
+impl PartialOrd for Moment {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Retry {
+impl Ord for Moment {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.at_s.total_cmp(&other.at_s).then(self.wanted.cmp(&other.wanted))
+        self.at_s.total_cmp(&other.at_s).then(self.whose.cmp(&other.whose))
     }
 }
 
-/// The account of adaptive throttling.
-#[derive(Clone, Debug, Default)]
-struct Window {
-    /// When attempts ended, and whether they were accepted.
-    ended: VecDeque<(f64, bool)>,
-    accepted: u64,
-}
-
-impl Window {
-    fn add(&mut self, now_s: f64, accepted: bool) {
-        self.ended.push_back((now_s, accepted));
-        self.accepted += u64::from(accepted);
-    }
-
-    fn rejection_probability(&mut self, now_s: f64, k: f64, window_s: f64) -> f64 {
-        while let Some(&(ended_s, accepted)) = self.ended.front()
-            && ended_s <= now_s - window_s
-        {
-            self.ended.pop_front();
-            self.accepted -= u64::from(accepted);
-        }
-        let requests = self.ended.len() as f64;
-        greater(0.0, (requests - k * self.accepted as f64) / (requests + 1.0))
-    }
+/// What came of offering the engine whose turn it was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::engine) enum Offer {
+    /// It waits on, and everybody with it.
+    Blocked,
+    /// It was dropped; it is somebody else's turn.
+    Dropped,
+    /// It is served from now on.
+    Served(Request),
 }
 
 /// The clients and the line of one engine.
 #[derive(Clone, Debug)]
-pub(super) struct AttendedLine {
+pub(in crate::engine) struct AttendedLine {
     spec: ClientSpec,
     overload: OverloadPolicy,
     seed: u64,
-    kv_capacity_tokens: u64,
+    /// What the engine can serve at all.
+    servable: Servable,
     /// The line's queue by class.
     ranks: Vec<usize>,
+    /// How long clients wait, by class; without classes there is one.
+    patience: Vec<Option<ClientTime>>,
     senders: Senders,
     wanted: Vec<Wanted>,
     attempts: Vec<Attempt>,
     line: WaitingLine<Ticket>,
-    retries: BinaryHeap<Reverse<Retry>>,
-    /// Attempts that may be given up, in order of sending and so in order of giving up.
-    impatient: VecDeque<usize>,
+    retries: BinaryHeap<Reverse<Moment>>,
+    /// Attempts that may be given up.
+    impatient: BinaryHeap<Reverse<Moment>>,
     /// Running attempts that were given up and are still to be freed.
     to_free: VecDeque<usize>,
     /// When whoever is next and does not fit will have waited too long.
@@ -156,18 +145,21 @@ pub(super) struct AttendedLine {
 
 impl AttendedLine {
     pub(super) fn new(setup: &AttendedSetup, recorder: &Recorder) -> Self {
+        let overload = setup.line_policy();
+        let classes = setup.mix().map_or(1, |mix| mix.classes.len() as u32);
         Self {
             spec: setup.clients,
-            overload: setup.overload,
+            overload,
             seed: setup.setup.seed,
-            kv_capacity_tokens: setup.setup.engine.kv_capacity_tokens,
+            servable: Servable::new(&setup.setup),
             ranks: setup.ranks(),
+            patience: (0..classes).map(|class| setup.patience_of(class)).collect(),
             senders: Senders::new(setup),
             wanted: Vec::new(),
             attempts: Vec::new(),
-            line: WaitingLine::new(setup.overload),
+            line: WaitingLine::new(overload),
             retries: BinaryHeap::new(),
-            impatient: VecDeque::new(),
+            impatient: BinaryHeap::new(),
             to_free: VecDeque::new(),
             head_expires_s: f64::INFINITY,
             extra_work_s: 0.0,
@@ -186,17 +178,14 @@ impl AttendedLine {
     }
 
     fn next_retry_s(&self) -> f64 {
-        self.retries.peek().map_or(f64::INFINITY, |Reverse(retry)| retry.at_s)
+        next_s(&self.retries)
     }
 
     fn next_giving_up_s(&self) -> f64 {
-        match (self.spec.patience, self.impatient.front()) {
-            (Some(patience), Some(&attempt)) => self.attempts[attempt].sent_s + patience.after_s,
-            _ => f64::INFINITY,
-        }
+        next_s(&self.impatient)
     }
 
-    fn next_event_s(&self) -> f64 {
+    pub(super) fn next_event_s(&self) -> f64 {
         lesser(self.senders.next_s(), lesser(self.next_retry_s(), self.next_giving_up_s()))
     }
 
@@ -207,10 +196,10 @@ impl AttendedLine {
             self.send_first(now_s, recorder);
         } else if self.next_retry_s() <= now_s {
             if let Some(Reverse(retry)) = self.retries.pop() {
-                self.attempt(retry.wanted, now_s, recorder);
+                self.attempt(retry.whose, now_s, recorder);
             }
-        } else if let Some(attempt) = self.impatient.pop_front() {
-            self.lose_patience(attempt, now_s, recorder);
+        } else if let Some(Reverse(end)) = self.impatient.pop() {
+            self.lose_patience(end.whose, now_s, recorder);
         }
     }
 
@@ -239,14 +228,8 @@ impl AttendedLine {
             }
         }
         self.counts.sent += 1;
-        if request.final_tokens() > self.kv_capacity_tokens {
-            // No retry could help.
-            self.counts.rejected += 1;
-            self.extra_work_s += self.overload.rejection_cost_s;
-            if self.spec.throttle.is_some() {
-                self.window.add(now_s, false);
-            }
-            return self.end_unanswered(index, Outcome::Rejected, now_s, recorder);
+        if !self.servable.holds(&request) {
+            return self.turn_away_for_good(index, now_s, recorder);
         }
         let rank = self.ranks.get(request.class as usize).copied().unwrap_or(0);
         let attempt = self.attempts.len();
@@ -262,9 +245,22 @@ impl AttendedLine {
             first_token_step: None,
             given_up: false,
         });
-        if self.spec.patience.is_some() {
-            self.impatient.push_back(attempt);
+        let class = (request.class as usize).min(self.patience.len() - 1);
+        if let Some(patience) = self.patience[class] {
+            let at_s = now_s + patience_s(&patience, self.seed, key, number);
+            self.impatient.push(Reverse(Moment { at_s, whose: attempt }));
         }
+    }
+
+    /// The engine can never serve this; no retry could help.
+    fn turn_away_for_good(&mut self, index: usize, now_s: f64, recorder: &mut Recorder) {
+        self.counts.rejected += 1;
+        self.counts.never_fit += 1;
+        self.extra_work_s += self.overload.rejection_cost_s;
+        if self.spec.throttle.is_some() {
+            self.window.add(now_s, false);
+        }
+        self.end_unanswered(index, Outcome::Rejected, now_s, recorder);
     }
 
     /// A client has waited as long as it will.
@@ -317,7 +313,7 @@ impl AttendedLine {
                     _ => 0.0,
                 };
                 let at_s = now_s + greater(own_s, told_s);
-                self.retries.push(Reverse(Retry { at_s, wanted: index }));
+                self.retries.push(Reverse(Moment { at_s, whose: index }));
             }
             _ => self.end_unanswered(index, how, now_s, recorder),
         }
@@ -342,14 +338,15 @@ impl AttendedLine {
     }
 }
 
-impl Inbox for AttendedLine {
-    const ATTENDED: bool = true;
-
-    fn total(&self) -> u64 {
+/// What engines ask and tell, whatever their rules.
+impl AttendedLine {
+    /// Users' requests in all.
+    pub(in crate::engine) fn total(&self) -> u64 {
         self.senders.total()
     }
 
-    fn wake_s(&self) -> Option<f64> {
+    /// When an idle engine has something to do: a time that may have passed. `None`: never again.
+    pub(in crate::engine) fn wake_s(&self) -> Option<f64> {
         if self.line.len() > 0 {
             return Some(f64::NEG_INFINITY);
         }
@@ -357,35 +354,201 @@ impl Inbox for AttendedLine {
         (next_s < f64::INFINITY).then_some(next_s)
     }
 
-    fn hear_until(&mut self, seen_until_s: f64, recorder: &mut Recorder) {
+    /// The clients act, up to and including a time in seconds.
+    pub(in crate::engine) fn hear_until(&mut self, seen_until_s: f64, recorder: &mut Recorder) {
         while self.next_event_s() <= seen_until_s {
             self.happen(recorder);
         }
         self.head_expires_s = f64::INFINITY;
     }
 
-    fn hear_before(&mut self, now_s: f64, recorder: &mut Recorder) {
+    /// The clients act, up to just before a time in seconds.
+    pub(in crate::engine) fn hear_before(&mut self, now_s: f64, recorder: &mut Recorder) {
         while self.next_event_s() < now_s {
             self.happen(recorder);
         }
     }
 
-    fn abort(&mut self, now_s: f64, steps: u64, recorder: &mut Recorder) -> Option<Aborted> {
+    /// The next running attempt that its client has given up, and that the engine is to free.
+    pub(in crate::engine) fn abort(
+        &mut self,
+        now_s: f64,
+        recorder: &mut Recorder,
+    ) -> Option<Aborted> {
         while let Some(index) = self.to_free.pop_front() {
             let attempt = &mut self.attempts[index];
             let Place::Running(slot) = attempt.place else { continue };
             attempt.place = Place::Gone;
-            if let Some(first) = attempt.first_token_step {
-                self.counts.wasted_tokens += steps + 1 - first;
-            }
             recorder.released(now_s - attempt.sent_s, now_s);
             return Some(Aborted { slot, first_token_step: attempt.first_token_step });
         }
         None
     }
 
+    /// An attempt that was aborted had got so many tokens.
+    pub(in crate::engine) fn waste(&mut self, tokens: u64) {
+        self.counts.wasted_tokens += tokens;
+    }
+
+    /// How many wait.
+    pub(in crate::engine) fn waiting_len(&self) -> u64 {
+        self.line.len()
+    }
+
+    /// Since when the one has waited that has waited longest, in seconds.
+    pub(in crate::engine) fn oldest_s(&mut self) -> Option<f64> {
+        let attempts = &self.attempts;
+        self.line.oldest_s(|ticket| attempts[ticket.attempt].place == Place::Waiting)
+    }
+
+    /// Whose turn it is. To the engine an attempt is a request.
+    pub(in crate::engine) fn head(&mut self) -> Option<Request> {
+        let ticket = self.head_ticket()?;
+        Some(self.as_request(&ticket))
+    }
+
+    fn head_ticket(&mut self) -> Option<Ticket> {
+        let attempts = &self.attempts;
+        self.line.head(|ticket| attempts[ticket.attempt].place == Place::Waiting)
+    }
+
+    fn as_request(&self, ticket: &Ticket) -> Request {
+        let wanted = &self.wanted[self.attempts[ticket.attempt].wanted];
+        Request { index: ticket.attempt as u64, arrival_s: ticket.sent_s, ..wanted.request }
+    }
+
+    /// Offer the engine whose turn it is, which `fits` or does not; the policy of the line decides
+    /// whether it is dropped.
+    pub(in crate::engine) fn offer(
+        &mut self,
+        fits: bool,
+        now_s: f64,
+        recorder: &mut Recorder,
+    ) -> Offer {
+        let Some(head) = self.head_ticket() else { return Offer::Blocked };
+        if !fits && !self.line.is_too_late(&head, now_s) {
+            let longest_s = self.overload.max_wait_s.unwrap_or(f64::INFINITY);
+            self.head_expires_s = head.sent_s + longest_s;
+            return Offer::Blocked;
+        }
+        let attempts = &self.attempts;
+        let is_there = |ticket: &Ticket| attempts[ticket.attempt].place == Place::Waiting;
+        match self.line.take(now_s, is_there) {
+            None => Offer::Blocked,
+            Some(Taken::Dropped(ticket)) => {
+                self.drop_waiting(ticket.attempt, now_s, recorder);
+                Offer::Dropped
+            }
+            Some(Taken::Served(ticket)) => Offer::Served(self.as_request(&ticket)),
+        }
+    }
+
+    /// An idle engine cannot admit whose turn it is, and nothing that is to come could change
+    /// that: without a way out it would be asked for ever.
+    pub(in crate::engine) fn refuse_head(&mut self, now_s: f64, recorder: &mut Recorder) {
+        let Some(ticket) = self.head_ticket() else { return };
+        self.line.left();
+        let attempt = &mut self.attempts[ticket.attempt];
+        attempt.place = Place::Gone;
+        let Attempt { wanted, sent_s, given_up, .. } = *attempt;
+        recorder.waited_in_vain(now_s - sent_s);
+        if !given_up {
+            self.turn_away_for_good(wanted, now_s, recorder);
+        }
+    }
+
+    /// An admitted attempt has a place in the engine.
+    pub(in crate::engine) fn started(&mut self, index: u64, slot: u32) {
+        self.attempts[index as usize].place = Place::Running(slot);
+    }
+
+    /// Engine time in seconds that the line has cost since it was last asked for.
+    pub(in crate::engine) fn take_extra_work_s(&mut self) -> f64 {
+        std::mem::take(&mut self.extra_work_s)
+    }
+
+    /// When something happens that could change what the engine works on; `has_room`: somebody
+    /// could be admitted.
+    pub(in crate::engine) fn change_s(&self, has_room: bool) -> Option<f64> {
+        let gives_back =
+            self.spec.patience.is_some_and(|patience| patience.work == GivenUpWork::Abandoned);
+        let change_s = if has_room {
+            lesser(self.next_event_s(), self.head_expires_s)
+        } else if self.overload.rejection_cost_s > 0.0 {
+            // A rejection makes the next step longer.
+            self.next_event_s()
+        } else if gives_back {
+            // Of those sent meanwhile nobody runs.
+            self.next_giving_up_s()
+        } else {
+            f64::INFINITY
+        };
+        (change_s < f64::INFINITY).then_some(change_s)
+    }
+
+    /// An attempt got its first token in the step that made it so many taken.
+    pub(in crate::engine) fn first_token(&mut self, index: u64, step: u64) {
+        self.attempts[index as usize].first_token_step = Some(step);
+    }
+
+    /// An attempt got its last token.
+    pub(in crate::engine) fn finished(&mut self, finished: &Finished, recorder: &mut Recorder) {
+        let attempt = &mut self.attempts[finished.request.index as usize];
+        attempt.place = Place::Gone;
+        let Attempt { wanted, sent_s, given_up, .. } = *attempt;
+        let output_tokens = finished.request.output_tokens;
+        if given_up {
+            self.counts.wasted_tokens += output_tokens;
+            recorder.released(finished.finish_s - sent_s, finished.finish_s);
+            return;
+        }
+        let Wanted { request, key, .. } = self.wanted[wanted];
+        // The engine may have cut it short.
+        let request = Request { output_tokens, ..request };
+        self.counts.completed += 1;
+        self.ttft_from_send.record(finished.first_token_s - sent_s);
+        recorder.finished_late_sent(&Finished { request, ..*finished }, sent_s - request.arrival_s);
+        if self.spec.throttle.is_some() {
+            self.window.add(finished.finish_s, true);
+        }
+        self.senders.ended(key, true, finished.finish_s);
+    }
+
+    /// To what the draws of an attempt's request belong, in the whole of a stream that is dealt out.
+    pub(in crate::engine) fn draws_of(&self, index: u64) -> u64 {
+        self.senders.draws_of(self.wanted[self.attempts[index as usize].wanted].key)
+    }
+}
+
+impl Inbox for AttendedLine {
+    const ATTENDED: bool = true;
+
+    fn total(&self) -> u64 {
+        self.total()
+    }
+
+    fn wake_s(&self) -> Option<f64> {
+        self.wake_s()
+    }
+
+    fn hear_until(&mut self, seen_until_s: f64, recorder: &mut Recorder) {
+        self.hear_until(seen_until_s, recorder);
+    }
+
+    fn hear_before(&mut self, now_s: f64, recorder: &mut Recorder) {
+        self.hear_before(now_s, recorder);
+    }
+
+    fn abort(&mut self, now_s: f64, steps: u64, recorder: &mut Recorder) -> Option<Aborted> {
+        let aborted = self.abort(now_s, recorder)?;
+        if let Some(first) = aborted.first_token_step {
+            self.waste(steps + 1 - first);
+        }
+        Some(aborted)
+    }
+
     fn is_waiting(&self, _: f64) -> bool {
-        self.line.len() > 0
+        self.waiting_len() > 0
     }
 
     fn take(
@@ -396,23 +559,13 @@ impl Inbox for AttendedLine {
         recorder: &mut Recorder,
     ) -> Option<Request> {
         loop {
-            let attempts = &self.attempts;
-            let is_there = |ticket: &Ticket| attempts[ticket.attempt].place == Place::Waiting;
-            let head = self.line.head(is_there)?;
-            let attempt = attempts[head.attempt];
-            let request = self.wanted[attempt.wanted].request;
-            if request.final_tokens() > free_kv_tokens && !self.line.is_too_late(&head, now_s) {
-                let longest_s = self.overload.max_wait_s.unwrap_or(f64::INFINITY);
-                self.head_expires_s = head.sent_s + longest_s;
-                return None;
-            }
-            match self.line.take(now_s, is_there)? {
-                Taken::Dropped(ticket) => self.drop_waiting(ticket.attempt, now_s, recorder),
-                Taken::Served(ticket) => {
-                    recorder.admitted(now_s - ticket.sent_s);
-                    // To the engine an attempt is a request.
-                    let index = ticket.attempt as u64;
-                    return Some(Request { index, arrival_s: ticket.sent_s, ..request });
+            let fits = self.head()?.final_tokens() <= free_kv_tokens;
+            match self.offer(fits, now_s, recorder) {
+                Offer::Blocked => return None,
+                Offer::Dropped => {}
+                Offer::Served(request) => {
+                    recorder.admitted(now_s - request.arrival_s);
+                    return Some(request);
                 }
             }
         }
@@ -420,55 +573,35 @@ impl Inbox for AttendedLine {
 
     fn pass(&mut self, _: &mut Recorder) {}
 
+    fn refuse_head(&mut self, now_s: f64, recorder: &mut Recorder) {
+        self.refuse_head(now_s, recorder);
+    }
+
     fn started(&mut self, index: u64, slot: u32) {
-        self.attempts[index as usize].place = Place::Running(slot);
+        self.started(index, slot);
     }
 
     fn take_extra_work_s(&mut self) -> f64 {
-        std::mem::take(&mut self.extra_work_s)
+        self.take_extra_work_s()
     }
 
     fn cut_s(&self, has_room: bool, _: bool) -> Option<f64> {
-        let gives_back =
-            self.spec.patience.is_some_and(|patience| patience.work == GivenUpWork::Abandoned);
-        let cut_s = if has_room {
-            lesser(self.next_event_s(), self.head_expires_s)
-        } else if self.overload.rejection_cost_s > 0.0 {
-            // A rejection makes the next step longer.
-            self.next_event_s()
-        } else if gives_back {
-            // Whoever may be running was sent before; those sent meanwhile give up later.
-            self.next_giving_up_s()
-        } else {
-            f64::INFINITY
-        };
-        (cut_s < f64::INFINITY).then_some(cut_s)
+        self.change_s(has_room)
     }
 
     fn first_token(&mut self, index: u64, step: u64) {
-        self.attempts[index as usize].first_token_step = Some(step);
+        self.first_token(index, step);
     }
 
     fn finished(&mut self, finished: &Finished, recorder: &mut Recorder) {
-        let attempt = &mut self.attempts[finished.request.index as usize];
-        attempt.place = Place::Gone;
-        let Attempt { wanted, sent_s, given_up, .. } = *attempt;
-        if given_up {
-            self.counts.wasted_tokens += finished.request.output_tokens;
-            recorder.released(finished.finish_s - sent_s, finished.finish_s);
-            return;
-        }
-        let Wanted { request, key, .. } = self.wanted[wanted];
-        self.counts.completed += 1;
-        self.ttft_from_send.record(finished.first_token_s - sent_s);
-        recorder.finished_late_sent(&Finished { request, ..*finished }, sent_s - request.arrival_s);
-        if self.spec.throttle.is_some() {
-            self.window.add(finished.finish_s, true);
-        }
-        self.senders.ended(key, true, finished.finish_s);
+        self.finished(finished, recorder);
     }
 
     fn in_flight(&self, _: u64, recorder: &Recorder) -> u64 {
         recorder.unended()
     }
+}
+
+fn next_s(moments: &BinaryHeap<Reverse<Moment>>) -> f64 {
+    moments.peek().map_or(f64::INFINITY, |Reverse(moment)| moment.at_s)
 }

@@ -1,31 +1,43 @@
-//! The obvious engine with obvious clients: every list is searched from end to end, every running
-//! request is looked at in every step. Slow on purpose; the fast one is tested against it.
+//! Obvious clients before the obvious engines: every list is searched from end to end, every running
+//! request is looked at in every step. Slow on purpose; the fast ones are tested against them.
+
+mod batches;
+mod reference;
+mod vllm;
 
 use crate::{
     clients::{
         AttemptCounts, Awaited, GivenUpWork, Pacing, Population, RETRIES_SAVED, first_think_s,
-        retry_wait_s, think_s, throttle_point,
+        patience_s, retry_wait_s, think_s, throttle_point,
+    },
+    engine::{
+        EngineBounds, Keep, Rules, ServiceOrder, seen_until_s,
+        seldom::{batch_setup, vllm_setup},
+        sessions_oracle::ObviousSessions,
+        vllm::{Request as Asked, Scheduler, VllmRun},
+        waiting_line::CodelState,
     },
     float::greater,
-    measure::{Distribution, Finished, Outcome, Recorder, Step, ValueRun},
+    measure::{Distribution, Finished, Outcome, Recorder},
     setup::SetupError,
-    step_time::{StepModel, StepShape},
+    step_time::StepModel,
     workload::{Request, Requests},
 };
 
-use super::{
-    EngineBounds, Keep, ServiceOrder,
-    attended::{AttendedRun, AttendedSetup},
-    seen_until_s,
-    sessions_oracle::ObviousSessions,
-    waiting_line::CodelState,
-};
+use super::{AttendedRun, AttendedSetup, Offer};
 
 /// A user's request and how it goes.
 struct Wanted {
     request: Request,
     key: u64,
     attempts: u32,
+}
+
+/// What becomes of whoever's turn it is.
+enum Turn {
+    Waits,
+    Dropped,
+    Served,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -38,6 +50,8 @@ enum State {
 struct Attempt {
     wanted: usize,
     sent_s: f64,
+    /// When its client gives it up.
+    patient_until_s: f64,
     state: State,
     given_up: bool,
     to_free: bool,
@@ -56,14 +70,14 @@ struct Send {
 
 struct World<'a> {
     setup: &'a AttendedSetup,
+    /// A scheduler to ask whether it takes a request at all.
+    probe: Option<Scheduler>,
     now_s: f64,
     drawn: Vec<Request>,
     sends: Vec<Send>,
     retries: Vec<(f64, usize)>,
     wanted: Vec<Wanted>,
     attempts: Vec<Attempt>,
-    /// Attempts that hold a slot, in order of admission.
-    running: Vec<usize>,
     codel: CodelState,
     extra_work_s: f64,
     saved_retries: f64,
@@ -83,16 +97,22 @@ pub fn simulate_attended_by_oracle(
     keep: Keep,
 ) -> Result<AttendedRun, SetupError> {
     setup.check()?;
-    let mut world = World::new(setup, keep);
-    loop {
-        if world.running.is_empty() && world.line().is_empty() {
-            let Some((next_s, ..)) = world.next_event() else { break };
-            world.now_s = greater(world.now_s, next_s);
+    let mut world = World::new(setup, keep)?;
+    let mut counts = None;
+    match &setup.setup.rules {
+        Rules::Reference => reference::serve(&mut world),
+        Rules::VllmV1(rules) => counts = Some(vllm::serve(&mut world, *rules)?),
+        Rules::WholeBatches { max_delay_s, noise } => {
+            batches::serve(&mut world, &batch_setup(&setup.setup, *max_delay_s, noise));
         }
-        world.step();
+        Rules::Speculative(_) => return Err(SetupError::NoAttendedRules),
     }
     let in_flight = world.recorder.unended();
     let run = world.recorder.finish(in_flight);
+    let run = match counts {
+        Some(counts) => VllmRun::new(run, counts, true).run,
+        None => run,
+    };
     debug_assert!(run.verify() == Ok(()), "{:?}", run.verify());
     let sessions = world.sessions.map(|sessions| sessions.counts());
     let (attempts, ttft_from_send) = (world.counts, world.ttft_from_send);
@@ -100,13 +120,27 @@ pub fn simulate_attended_by_oracle(
 }
 
 impl<'a> World<'a> {
-    fn new(setup: &'a AttendedSetup, keep: Keep) -> Self {
+    fn new(setup: &'a AttendedSetup, keep: Keep) -> Result<Self, SetupError> {
         let inner = &setup.setup;
         let drawn: Vec<Request> = Requests::new(&inner.workload, inner.seed).collect();
-        let bounds = EngineBounds::new(&inner.engine, &StepModel::new(&inner.step_time));
         let total = drawn.len() as u64;
-        let mut recorder = Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
-            .judging(&inner.workload);
+        let mut recorder = match &inner.rules {
+            Rules::WholeBatches { max_delay_s, noise } => {
+                batch_setup(inner, *max_delay_s, noise).recorder(keep, total)
+            }
+            rules => {
+                let bounds = match rules {
+                    Rules::VllmV1(rules) => vllm_setup(inner, *rules).bounds(),
+                    _ => EngineBounds::new(&inner.engine, &StepModel::new(&inner.step_time)),
+                };
+                Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
+                    .judging(&inner.workload)
+            }
+        };
+        let probe = match &inner.rules {
+            Rules::VllmV1(rules) => Some(Scheduler::new(vllm_setup(inner, *rules).vllm)?),
+            _ => None,
+        };
         let sessions = (setup.clients.population == Population::Sessions)
             .then(|| ObviousSessions::new(inner))
             .flatten();
@@ -128,15 +162,15 @@ impl<'a> World<'a> {
                     .collect()
             }
         };
-        Self {
+        Ok(Self {
             setup,
+            probe,
             now_s: 0.0,
             drawn,
             sends,
             retries: Vec::new(),
             wanted: Vec::new(),
             attempts: Vec::new(),
-            running: Vec::new(),
             codel: CodelState::default(),
             extra_work_s: 0.0,
             saved_retries: 0.0,
@@ -145,7 +179,7 @@ impl<'a> World<'a> {
             counts: AttemptCounts::default(),
             ttft_from_send: Distribution::new(keep.precision),
             sessions,
-        }
+        })
     }
 
     /// The time of the next event, its kind (send, retry, giving up) and its place in the list of
@@ -154,18 +188,17 @@ impl<'a> World<'a> {
         let sends = self.sends.iter().enumerate().map(|(i, send)| (send.at_s, 0, send.key, i));
         let retries =
             self.retries.iter().enumerate().map(|(i, retry)| (retry.0, 1, retry.1 as u64, i));
-        let after_s = self.setup.clients.patience.map_or(f64::INFINITY, |p| p.after_s);
         let patient = |attempt: &Attempt| attempt.given_up || attempt.state == State::Gone;
         let losing = self
             .attempts
             .iter()
             .enumerate()
-            .filter(|(_, attempt)| after_s < f64::INFINITY && !patient(attempt))
+            .filter(|(_, attempt)| attempt.patient_until_s < f64::INFINITY && !patient(attempt))
             .filter(|(_, attempt)| {
                 attempt.generated_tokens == 0
                     || self.setup.clients.patience.is_some_and(|p| p.awaits == Awaited::Answer)
             })
-            .map(|(i, attempt)| (attempt.sent_s + after_s, 2, i as u64, i));
+            .map(|(i, attempt)| (attempt.patient_until_s, 2, i as u64, i));
         sends
             .chain(retries)
             .chain(losing)
@@ -225,19 +258,26 @@ impl<'a> World<'a> {
             }
         }
         self.counts.sent += 1;
-        let never_fits = request.final_tokens() > self.setup.setup.engine.kv_capacity_tokens;
+        let never_fits = self.never_fits(&request);
         let limit = self.setup.overload.queue_limit.unwrap_or(u64::MAX);
         if never_fits || self.line().len() as u64 >= limit {
             self.counts.rejected += 1;
             self.extra_work_s += self.setup.overload.rejection_cost_s;
             if never_fits {
+                self.counts.never_fit += 1;
                 self.wanted[index].attempts = u32::MAX;
             }
             return self.unanswered(index, Outcome::Rejected, now_s);
         }
+        let (seed, key) = (self.setup.setup.seed, self.wanted[index].key);
+        let patient_until_s = match self.setup.patience_of(request.class) {
+            Some(time) => now_s + patience_s(&time, seed, key, number),
+            None => f64::INFINITY,
+        };
         self.attempts.push(Attempt {
             wanted: index,
             sent_s: now_s,
+            patient_until_s,
             state: State::Waiting,
             given_up: false,
             to_free: false,
@@ -246,6 +286,21 @@ impl<'a> World<'a> {
             generated_tokens: 0,
             first_token_s: 0.0,
         });
+    }
+
+    /// Whether no engine of its kind could ever serve a request.
+    fn never_fits(&mut self, request: &Request) -> bool {
+        match (&self.setup.setup.rules, &mut self.probe) {
+            (Rules::WholeBatches { .. }, _) => false,
+            (_, Some(probe)) => probe
+                .add(&Asked {
+                    prompt_tokens: request.input_tokens,
+                    output_tokens: request.output_tokens,
+                    ..Asked::default()
+                })
+                .is_err(),
+            _ => request.final_tokens() > self.setup.setup.engine.kv_capacity_tokens,
+        }
     }
 
     fn give_up(&mut self, index: usize, now_s: f64) {
@@ -319,7 +374,7 @@ impl<'a> World<'a> {
     fn line(&self) -> Vec<usize> {
         let waits = |i: &usize| self.attempts[*i].state == State::Waiting;
         let mut line: Vec<usize> = (0..self.attempts.len()).filter(waits).collect();
-        match self.setup.overload.order {
+        match self.setup.line_policy().order {
             ServiceOrder::OldestFirst => {}
             ServiceOrder::NewestFirst => line.reverse(),
             ServiceOrder::ByPriority => {
@@ -339,94 +394,25 @@ impl<'a> World<'a> {
         self.wanted[self.attempts[attempt].wanted].request.input_tokens
     }
 
-    /// Compose a step, take it, and hand out its tokens.
-    fn step(&mut self) {
-        let seen_until_s = seen_until_s(self.now_s);
-        self.hear(|at_s| at_s <= seen_until_s);
-        self.free();
-        let chunks = self.compose();
-        if self.running.is_empty() {
-            return;
+    /// What becomes of an attempt whose turn it is and that fits, or does not.
+    fn turn_of(&mut self, index: usize, fits: bool) -> Turn {
+        let waited_s = self.now_s - self.attempts[index].sent_s;
+        let limit_s = self.setup.overload.max_wait_s.unwrap_or(f64::INFINITY);
+        let too_late = waited_s > limit_s;
+        if !too_late && !fits {
+            return Turn::Waits;
         }
-        let context =
-            |i: &usize| self.attempts[*i].computed_tokens + self.attempts[*i].generated_tokens;
-        let shape = StepShape {
-            tokens: chunks.iter().sum(),
-            sequences: chunks.len() as u64,
-            context_tokens: self.running.iter().map(context).sum(),
-        };
-        let step_time = &self.setup.setup.step_time;
-        let step_s = step_time.step_s(&shape) + std::mem::take(&mut self.extra_work_s);
-        let decodes = |i: &&usize| self.attempts[**i].generated_tokens > 0;
-        let weight = self.running.iter().filter(decodes).count() as u64;
-        self.now_s += step_s;
-        self.recorder.stepped(&Step {
-            gaps: ValueRun { first: step_s, slope: 0.0, count: 1, weight },
-            total_s: step_s,
-            compute_bound: step_time.is_compute_bound(&shape),
-            running: self.running.len() as u64,
-            kv_tokens: self.running.iter().map(|i| self.final_tokens(*i)).sum(),
-        });
-        let now_s = self.now_s;
-        self.hear(|at_s| at_s < now_s);
-        self.hand_out(&chunks);
-    }
-
-    fn free(&mut self) {
-        for index in std::mem::take(&mut self.running) {
-            let attempt = &mut self.attempts[index];
-            if attempt.to_free {
-                attempt.state = State::Gone;
-                self.counts.wasted_tokens += attempt.generated_tokens;
-                self.recorder.released(self.now_s - attempt.sent_s, self.now_s);
-            } else {
-                self.running.push(index);
-            }
+        let is_last = self.line().len() == 1;
+        let controlled = self
+            .setup
+            .overload
+            .codel
+            .is_some_and(|codel| self.codel.drops(&codel, self.now_s, waited_s, is_last));
+        if too_late || controlled {
+            self.drop_waiting(index, waited_s);
+            return Turn::Dropped;
         }
-    }
-
-    /// Tokens for each running attempt in order, after admitting whoever can be admitted.
-    fn compose(&mut self) -> Vec<u64> {
-        let mut budget = i128::from(self.setup.setup.engine.max_num_batched_tokens);
-        let mut chunks = Vec::new();
-        for &index in &self.running {
-            let left = i128::from(self.input_tokens(index) - self.attempts[index].computed_tokens);
-            let tokens = if left == 0 { 1 } else { left.min(budget) };
-            if tokens <= 0 {
-                break;
-            }
-            chunks.push(tokens as u64);
-            budget -= tokens;
-        }
-        let engine = self.setup.setup.engine;
-        while budget > 0 && (self.running.len() as u64) < engine.max_num_seqs {
-            let Some(&index) = self.line().first() else { break };
-            let waited_s = self.now_s - self.attempts[index].sent_s;
-            let limit_s = self.setup.overload.max_wait_s.unwrap_or(f64::INFINITY);
-            let too_late = waited_s > limit_s;
-            let held: u64 = self.running.iter().map(|i| self.final_tokens(*i)).sum();
-            if !too_late && held + self.final_tokens(index) > engine.kv_capacity_tokens {
-                break;
-            }
-            let is_last = self.line().len() == 1;
-            let controlled = self
-                .setup
-                .overload
-                .codel
-                .is_some_and(|codel| self.codel.drops(&codel, self.now_s, waited_s, is_last));
-            if too_late || controlled {
-                self.drop_waiting(index, waited_s);
-                continue;
-            }
-            self.recorder.admitted(waited_s);
-            self.attempts[index].state = State::Running;
-            self.attempts[index].start_s = self.now_s;
-            self.running.push(index);
-            let tokens = i128::from(self.input_tokens(index)).min(budget);
-            chunks.push(tokens as u64);
-            budget -= tokens;
-        }
-        chunks
+        Turn::Served
     }
 
     fn drop_waiting(&mut self, index: usize, waited_s: f64) {
@@ -438,38 +424,16 @@ impl<'a> World<'a> {
         }
     }
 
-    fn hand_out(&mut self, chunks: &[u64]) {
-        for (place, index) in std::mem::take(&mut self.running).into_iter().enumerate() {
-            let input_tokens = self.input_tokens(index);
-            let attempt = &mut self.attempts[index];
-            let is_served = place < chunks.len();
-            if is_served && attempt.computed_tokens < input_tokens {
-                attempt.computed_tokens += chunks[place];
-            }
-            if is_served && attempt.computed_tokens == input_tokens {
-                attempt.generated_tokens += 1;
-                if attempt.generated_tokens == 1 {
-                    attempt.first_token_s = self.now_s;
-                }
-            }
-            let wanted = &self.wanted[attempt.wanted];
-            if attempt.generated_tokens < wanted.request.output_tokens {
-                self.running.push(index);
-            } else {
-                self.finish(index);
-            }
-        }
-    }
-
-    fn finish(&mut self, index: usize) {
+    /// An attempt has got its last token, so many in all.
+    fn finish(&mut self, index: usize, output_tokens: u64) {
         let attempt = &mut self.attempts[index];
         attempt.state = State::Gone;
         if attempt.given_up {
-            self.counts.wasted_tokens += attempt.generated_tokens;
+            self.counts.wasted_tokens += output_tokens;
             self.recorder.released(self.now_s - attempt.sent_s, self.now_s);
             return;
         }
-        let request = self.wanted[attempt.wanted].request;
+        let request = Request { output_tokens, ..self.wanted[attempt.wanted].request };
         self.counts.completed += 1;
         self.ttft_from_send.record(attempt.first_token_s - attempt.sent_s);
         let finished = Finished {
