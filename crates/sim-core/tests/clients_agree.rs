@@ -5,126 +5,25 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod clientele;
 mod policies;
 mod settings;
 
 use cases::cases;
+use clientele::attended;
 use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
-use settings::{setups, think_times};
+use settings::setups;
 use sim_core::{
-    Keep, Precision, Progress, RequestSource, Run, Setup,
-    clients::{
-        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
-        Retries, RetryWait, Throttle,
-    },
+    Keep, Precision, Progress, Run, Setup,
+    clients::ClientSpec,
     engine::{
-        AttendedRun, AttendedSetup, AttendedSimulation, Codel, OverloadPolicy, ServiceOrder,
-        simulate_attended_by_oracle,
+        AttendedRun, AttendedSetup, AttendedSimulation, OverloadPolicy, simulate_attended_by_oracle,
     },
     simulate,
 };
 
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
-
-fn policies() -> impl Strategy<Value = OverloadPolicy> {
-    let order = prop_oneof![
-        Just(ServiceOrder::OldestFirst),
-        Just(ServiceOrder::NewestFirst),
-        Just(ServiceOrder::ByPriority),
-    ];
-    let codel = (0.001_f64..0.5, 0.01_f64..1.0)
-        .prop_map(|(target_s, interval_s)| Codel { target_s, interval_s });
-    (
-        prop::option::of(0_u64..20),
-        prop::option::of(0.001_f64..3.0),
-        order,
-        prop::option::of(codel),
-        prop_oneof![Just(0.0), 0.0_f64..0.05],
-        prop::option::of(0.01_f64..1.0),
-    )
-        .prop_map(
-            |(queue_limit, max_wait_s, order, codel, rejection_cost_s, retry_after_s)| {
-                OverloadPolicy {
-                    queue_limit,
-                    max_wait_s,
-                    order,
-                    codel,
-                    rejection_cost_s,
-                    retry_after_s,
-                }
-            },
-        )
-}
-
-fn populations() -> impl Strategy<Value = Population> {
-    let pacing = prop_oneof![Just(Pacing::AfterAnswer), Just(Pacing::OnSchedule)];
-    prop_oneof![
-        2 => Just(Population::Open),
-        2 => Just(Population::Sessions),
-        1 => (1_u64..80, think_times(), pacing)
-            .prop_map(|(users, think, pacing)| Population::Closed { users, think, pacing }),
-    ]
-}
-
-fn waits() -> impl Strategy<Value = ClientTime> {
-    let mean = || prop_oneof![0.001_f64..0.5, 0.1_f64..30.0];
-    prop_oneof![
-        mean().prop_map(|mean_s| ClientTime::Fixed { mean_s }),
-        mean().prop_map(|mean_s| ClientTime::Exponential { mean_s }),
-        (mean(), 0.0_f64..2.0).prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
-    ]
-}
-
-fn clients() -> impl Strategy<Value = ClientSpec> {
-    let awaits = prop_oneof![Just(Awaited::FirstToken), Just(Awaited::Answer)];
-    let work = prop_oneof![Just(GivenUpWork::Abandoned), Just(GivenUpWork::StillDone)];
-    let patience = (
-        prop_oneof![3 => waits().prop_map(PatienceTime::Same), 1 => Just(PatienceTime::OfClass)],
-        awaits,
-        work,
-    )
-        .prop_map(|(time, awaits, work)| Patience { time, awaits, work });
-    let wait = prop_oneof![
-        Just(RetryWait::Immediate),
-        (0.001_f64..1.0, 0.01_f64..5.0)
-            .prop_map(|(base_s, cap_s)| RetryWait::Backoff { base_s, cap_s }),
-    ];
-    let retries = (1_u32..6, wait, any::<bool>(), prop::option::of(0.0_f64..1.0)).prop_map(
-        |(max_attempts, wait, honours_retry_after, budget)| Retries {
-            max_attempts,
-            wait,
-            honours_retry_after,
-            budget,
-        },
-    );
-    let throttle = (1.0_f64..3.0, 0.1_f64..20.0).prop_map(|(k, window_s)| Throttle { k, window_s });
-    (
-        populations(),
-        prop::option::of(patience),
-        prop::option::of(retries),
-        prop::option::of(throttle),
-    )
-        .prop_map(|(population, patience, retries, throttle)| ClientSpec {
-            population,
-            patience,
-            retries,
-            throttle,
-        })
-}
-
-/// Any of the set-ups, with clients and a line.
-fn attended(setups: impl Strategy<Value = Setup>) -> impl Strategy<Value = AttendedSetup> {
-    (setups, clients(), policies()).prop_map(|(setup, mut clients, overload)| {
-        // Only classes come in sessions.
-        if clients.population == Population::Sessions
-            && !matches!(setup.workload.source, RequestSource::Mixed(_))
-        {
-            clients.population = Population::Open;
-        }
-        AttendedSetup { setup, clients, overload }
-    })
-}
 
 fn close(a: f64, b: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)

@@ -4,16 +4,21 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod clientele;
 mod policies;
 mod settings;
 
 use cases::cases;
+use clientele::attended;
 use policies::{with_batches, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
-    Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation, simulate,
-    simulate_by_oracle, workload::Requests,
+    Keep, Outcome, Precision, Progress, RequestRecord, Rules, Run, Setup, Simulation,
+    clients::{AttemptCounts, Population},
+    engine::{AttendedRun, AttendedSetup, AttendedSimulation},
+    simulate, simulate_by_oracle,
+    workload::Requests,
 };
 
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
@@ -96,6 +101,82 @@ fn close(a: f64, b: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * sim_core::float::greater(a.abs(), 1e-3)
 }
 
+/// Run to the end with clients that react, but not for ever.
+fn run_attended(setup: &AttendedSetup) -> Result<AttendedRun, TestCaseError> {
+    let mut simulation = AttendedSimulation::new(setup, KEEP_ALL).expect("a valid set-up");
+    prop_assert_eq!(simulation.advance(MOST_JUMPS), Progress::Done, "livelock");
+    Ok(simulation.finish())
+}
+
+/// Everything that must be true of a run whose clients react, counted from its requests.
+fn check_attended(
+    setup: &AttendedSetup,
+    AttendedRun { run, attempts, .. }: &AttendedRun,
+) -> Result<(), TestCaseError> {
+    // Conservation of requests, Little's law, slots, memory, utilisation.
+    prop_assert_eq!(run.verify(), Ok(()));
+    let ended =
+        |outcome| records(run).iter().filter(|record| record.outcome == outcome).count() as u64;
+    let outcomes = [
+        (Outcome::Completed, run.completed),
+        (Outcome::Rejected, run.rejected),
+        (Outcome::Dropped, run.dropped),
+        (Outcome::Abandoned, run.abandoned),
+        (Outcome::Throttled, run.throttled),
+        (Outcome::InFlight, 0),
+    ];
+    for (outcome, counted) in outcomes {
+        prop_assert_eq!(ended(outcome), counted, "{:?}", outcome);
+    }
+    prop_assert_eq!(run.in_flight, 0);
+    prop_assert_eq!(
+        records(run).len(),
+        Requests::new(&setup.setup.workload, setup.setup.seed).count()
+    );
+    // Every attempt that was sent has one end, and every one beyond the first is a retry.
+    prop_assert_eq!(
+        attempts.sent,
+        attempts.completed + attempts.rejected + attempts.dropped + attempts.abandoned
+    );
+    prop_assert_eq!(attempts.sent + attempts.throttled, run.offered + attempts.retries);
+    prop_assert_eq!(attempts.completed, run.completed);
+    prop_assert!(attempts.never_fit <= attempts.rejected);
+    check_policy(setup, run, attempts)?;
+    for record in records(run).iter().filter(|record| record.outcome == Outcome::Completed) {
+        prop_assert!(record.first_token_s - record.arrival_s >= -1e-12 * (1.0 + record.arrival_s));
+        prop_assert!(record.finish_s >= record.first_token_s, "{record:?}");
+    }
+    prop_assert!(run.peak_running <= setup.setup.engine.max_num_seqs);
+    Ok(())
+}
+
+/// What nobody asked for does not happen.
+fn check_policy(
+    setup: &AttendedSetup,
+    run: &Run,
+    attempts: &AttemptCounts,
+) -> Result<(), TestCaseError> {
+    let AttendedSetup { clients, overload, .. } = setup;
+    let drops = overload.max_wait_s.is_some() || overload.codel.is_some();
+    prop_assert!(drops || attempts.dropped == 0);
+    prop_assert!(overload.queue_limit.is_some() || attempts.rejected == attempts.never_fit);
+    prop_assert!(clients.patience.is_some() || attempts.abandoned == 0);
+    prop_assert!(clients.throttle.is_some() || attempts.throttled == 0);
+    prop_assert!(clients.retries.is_some() || attempts.retries + attempts.forbidden == 0);
+    if let Some(retries) = clients.retries {
+        let most = u64::from(retries.max_attempts);
+        prop_assert!(attempts.sent + attempts.throttled <= run.offered * most);
+        let saved = retries.budget.map_or(f64::INFINITY, |budget| budget * run.offered as f64);
+        prop_assert!(attempts.retries as f64 <= saved + 1e-9);
+    }
+    if let Population::Closed { users, .. } = clients.population {
+        let gives_up = clients.patience.is_some();
+        // Each user has one request at a time, unless what was given up is still worked on.
+        prop_assert!(gives_up || run.peak_running <= users);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
 
@@ -118,6 +199,21 @@ proptest! {
         let run = run_watched(&setup)?;
         check(&setup, &run)?;
         check_repeats(&setup, &run)?;
+    }
+
+    #[test]
+    fn the_reference_keeps_its_promises_to_impatient_clients(setup in attended(setups())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
+    }
+
+    #[test]
+    fn vllms_rules_keep_their_promises_to_impatient_clients(setup in attended(with_vllm())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
+    }
+
+    #[test]
+    fn whole_batches_keep_their_promises_to_impatient_clients(setup in attended(with_batches())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
     }
 
     /// Batch by batch in closed form, or event by event and step by step: the same.

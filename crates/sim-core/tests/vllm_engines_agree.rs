@@ -10,8 +10,9 @@ use proptest::prelude::*;
 use sim_core::{
     Keep, Precision, Progress, RequestSource, Run, Slo, StepTimeSpec, Trace, TraceRow, Workload,
     engine::vllm::{
-        Content, CountedScheduler, Decision, Policy, Request, Scheduler, Standing, Standings,
-        Version, VllmSetup, VllmSimulation, VllmSpec, simulate_vllm, simulate_vllm_by_oracle,
+        Content, CountedScheduler, Decision, Policy, Request, RequestId, Scheduler, Standing,
+        Standings, Version, VllmSetup, VllmSimulation, VllmSpec, simulate_vllm,
+        simulate_vllm_by_oracle,
     },
 };
 
@@ -139,6 +140,11 @@ fn asked() -> impl Strategy<Value = Vec<(u64, Request)>> {
     })
 }
 
+/// After how many steps clients go away; some never do.
+fn going() -> impl Strategy<Value = Vec<Option<u64>>> {
+    prop::collection::vec(prop::option::of(prop_oneof![0_u64..5, 0_u64..60]), 1..12)
+}
+
 /// Both engines side by side, without a clock.
 struct Pair {
     obvious: Scheduler,
@@ -174,6 +180,16 @@ impl Pair {
         Ok(())
     }
 
+    /// The client of a request goes away.
+    fn abort(&mut self, id: RequestId) -> Result<(), TestCaseError> {
+        prop_assert_eq!(self.counted.abort(id), self.obvious.abort(id));
+        prop_assert_eq!(self.counted.running(), self.obvious.running());
+        prop_assert_eq!(self.counted.waiting(), self.obvious.waiting());
+        prop_assert_eq!(self.counted.free_blocks(), self.obvious.free_blocks());
+        prop_assert_eq!(self.obvious.verify(), Ok(()));
+        Ok(())
+    }
+
     fn come_back(&mut self) -> Result<(), TestCaseError> {
         let Some(decision) = self.in_flight.pop_front() else { return Ok(()) };
         let theirs = self.obvious.complete(&decision);
@@ -185,7 +201,12 @@ impl Pair {
     }
 }
 
-fn decide_alike(spec: VllmSpec, arrivals: &[(u64, Request)]) -> Result<(), TestCaseError> {
+/// `goes`: of every request in turn, after how many steps from its coming its client goes away.
+fn decide_alike(
+    spec: VllmSpec,
+    arrivals: &[(u64, Request)],
+    goes: &[Option<u64>],
+) -> Result<(), TestCaseError> {
     let failed = |error: sim_core::SetupError| TestCaseError::fail(error.to_string());
     // Numbers are given to those who are not refused.
     let mut probe = Scheduler::new(spec).map_err(failed)?;
@@ -197,15 +218,31 @@ fn decide_alike(spec: VllmSpec, arrivals: &[(u64, Request)]) -> Result<(), TestC
         in_flight: VecDeque::new(),
         depth: spec.steps_in_flight,
     };
-    for (gap, request) in kept {
-        for _ in 0..*gap {
-            pair.step()?;
+    let mut goes = goes.iter().cycle();
+    let mut to_go: Vec<(u64, RequestId)> = Vec::new();
+    let mut now = 0_u64;
+    let mut step = |pair: &mut Pair, to_go: &mut Vec<(u64, RequestId)>| {
+        pair.step()?;
+        now += 1;
+        for (_, id) in to_go.extract_if(.., |(due, _)| *due <= now) {
+            pair.abort(id)?;
         }
-        prop_assert_eq!(pair.counted.add(request), pair.obvious.add(request));
+        Ok::<u64, TestCaseError>(now)
+    };
+    for (gap, request) in kept {
+        let mut now = 0;
+        for _ in 0..*gap {
+            now = step(&mut pair, &mut to_go)?;
+        }
+        let id = pair.obvious.add(request);
+        prop_assert_eq!(pair.counted.add(request), id);
+        if let (Ok(id), Some(Some(steps))) = (id, goes.next()) {
+            to_go.push((now + steps, id));
+        }
     }
     let mut steps_left = 200_000;
     while pair.obvious.has_requests() && steps_left > 0 {
-        pair.step()?;
+        step(&mut pair, &mut to_go)?;
         steps_left -= 1;
     }
     while !pair.in_flight.is_empty() {
@@ -319,7 +356,7 @@ fn runs_alike(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Both tests of a family of settings.
+/// The tests of a family of settings.
 macro_rules! family {
     ($name:ident, $family:expr) => {
         mod $name {
@@ -333,7 +370,12 @@ macro_rules! family {
 
                 #[test]
                 fn decides_alike(spec in specs($family), arrivals in asked()) {
-                    decide_alike(spec, &arrivals)?;
+                    decide_alike(spec, &arrivals, &[None])?;
+                }
+
+                #[test]
+                fn lets_go_alike(spec in specs($family), arrivals in asked(), goes in going()) {
+                    decide_alike(spec, &arrivals, &goes)?;
                 }
 
                 #[test]

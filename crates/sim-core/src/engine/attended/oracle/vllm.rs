@@ -105,9 +105,7 @@ impl Line for AtTheLine<'_, '_> {
 impl Driver<'_, '_> {
     /// Go on to the end of the next step, or to the next event; `false` if there is neither.
     fn advance(&mut self) -> bool {
-        let seen_until_s = seen_until_s(self.world.now_s);
-        self.world.hear(|at_s| at_s <= seen_until_s);
-        self.free();
+        self.hear();
         self.compose();
         if let Some(decision) = self.in_flight.pop_front() {
             self.execute(&decision);
@@ -116,6 +114,13 @@ impl Driver<'_, '_> {
         let Some((next_s, ..)) = self.world.next_event() else { return false };
         self.world.now_s = greater(self.world.now_s, next_s);
         true
+    }
+
+    /// Clients act until now.
+    fn hear(&mut self) {
+        let seen_until_s = seen_until_s(self.world.now_s);
+        self.world.hear(|at_s| at_s <= seen_until_s);
+        self.free();
     }
 
     /// Abort whoever's client has gone and told.
@@ -154,6 +159,10 @@ impl Driver<'_, '_> {
             } else if decision.preempted.is_empty() || !self.in_flight.is_empty() {
                 // Nothing to do until an output or a request comes.
                 break;
+            }
+            if (self.in_flight.len() as u64) < self.scheduler.spec().steps_in_flight {
+                // Whoever was dropped may have tried again at once.
+                self.hear();
             }
         }
     }

@@ -54,10 +54,11 @@ impl Scheduler {
     }
 
     /// A client has gone: its request leaves, wherever it is, and lets go of its blocks. What steps in
-    /// flight compute for it is lost.
-    pub fn abort(&mut self, id: RequestId) {
+    /// flight compute for it is lost. Returns the output tokens that had come back; `None` if it was
+    /// not there any more.
+    pub fn abort(&mut self, id: RequestId) -> Option<u64> {
         match self.requests[id.index()].status {
-            Status::Ended => return,
+            Status::Ended => return None,
             Status::Running => self.running.retain(|&other| other != id),
             Status::Waiting | Status::Preempted => {
                 self.waiting.remove(&self.requests[id.index()]);
@@ -67,6 +68,7 @@ impl Scheduler {
         let request = &mut self.requests[id.index()];
         request.status = Status::Ended;
         self.kv.release(request);
+        Some(request.output_tokens)
     }
 
     /// Let go of a request that has its last token. A preempted one, whose last output was on its
