@@ -7,7 +7,9 @@ use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup,
     SetupError, Slo, StepTimeSpec, Workload,
     clients::{ClientSpec, ClientTime, Population, SessionCounts},
-    engine::{AttendedRun, AttendedSetup, OverloadPolicy, simulate_attended},
+    engine::{
+        AttendedRun, AttendedSetup, OverloadPolicy, VllmRules, simulate_attended, vllm::Version,
+    },
     workload::{
         Arrivals, LengthPair, Mix, RateProfile, RequestClass, RequestLengths, Requests, Sessions,
         Turns,
@@ -29,6 +31,7 @@ fn class(weight: f64, lengths: RequestLengths, turns: Turns, think: ClientTime) 
         priority: 0,
         shared_prefix: None,
         sessions: Some(Sessions { turns, think, most_tokens: u64::MAX }),
+        patience: None,
     }
 }
 
@@ -184,6 +187,48 @@ fn history_is_what_the_turns_before_added() {
         let shares: Vec<f64> = (0..12).map(|seed| run(&setup, seed).1.history_share()).collect();
         assert_mean("share of history", &shares, 40.0 * before / (40.0 * before + 30.0));
     }
+}
+
+/// A cache without limits finds all that the conversation held, but for the last token of an answer,
+/// which is never computed, and for parts of blocks of 16.
+#[test]
+fn a_cache_without_limits_finds_the_conversation() {
+    let block = 16;
+    let (input, output) = (50, 30);
+    for turns in [Turns::Fixed { turns: 6 }, Turns::Geometric { mean: 4.0 }] {
+        let think = ClientTime::Exponential { mean_s: 0.5 };
+        let class = class(1.0, fixed(input, output), turns, think);
+        let mut setup = attended(30.0, 3_000, 500, vec![class]);
+        setup.setup.engine.kv_capacity_tokens = 16_000_000;
+        setup.setup.engine.max_num_batched_tokens = 100_000;
+        setup.setup.rules =
+            Rules::VllmV1(VllmRules { prefix_caching: true, ..VllmRules::plain(Version::V0_33) });
+        let (done, counts) = run(&setup, 3);
+        assert_eq!(done.run.preemptions, 0);
+        // Turn k finds (k − 1) · 80 tokens but one, in whole blocks. Turns of sessions that were
+        // found under way find what they left in this run.
+        let records = done.run.requests.as_ref().expect("they were kept");
+        let found = |prompt: u64| (prompt - input).saturating_sub(1) / block * block;
+        let most: u64 = records.iter().map(|record| found(record.input_tokens)).sum();
+        let cached = done.run.cached_tokens;
+        assert!(cached <= most, "{cached} {most}");
+        // What the first turns of sessions found under way asked for in vain.
+        let vain = counts.found * found(input + 80 * 40);
+        assert!(cached + vain >= most && cached as f64 > 0.9 * most as f64, "{cached} {most}");
+        assert!(counts.history_tokens >= most && most > counts.history_tokens * 8 / 10);
+    }
+}
+
+/// Without a prefix cache, and by rules that have none, nothing is found.
+#[test]
+fn without_a_cache_every_prompt_is_computed_whole() {
+    let think = ClientTime::Exponential { mean_s: 0.5 };
+    let class = class(1.0, fixed(50, 30), Turns::Fixed { turns: 5 }, think);
+    let mut setup = attended(30.0, 1_000, 500, vec![class]);
+    setup.setup.engine.kv_capacity_tokens = 16_000_000;
+    assert_eq!(run(&setup, 3).0.run.cached_tokens, 0);
+    setup.setup.rules = Rules::VllmV1(VllmRules::plain(Version::V0_33));
+    assert_eq!(run(&setup, 3).0.run.cached_tokens, 0);
 }
 
 /// To clients that do not wait, turns are requests with the lengths that turns have.

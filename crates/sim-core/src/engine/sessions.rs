@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     clients::{SessionCounts, rest_of_think_s, think_s},
+    engine::vllm::{Before, Said},
     float::lesser,
     random::{Purpose, Stream},
     setup::{Setup, SetupError},
@@ -121,6 +122,8 @@ struct Session {
     /// Turns to come after the one that was sent last.
     left: u64,
     conversation: Conversation,
+    /// What its turns have left in the cache of the engine.
+    said: Vec<Said>,
 }
 
 /// All users with a session.
@@ -194,7 +197,7 @@ impl SessionSenders {
         self.next().map(|(bits, ..)| f64::from_bits(bits))
     }
 
-    pub(super) fn send(&mut self) -> Option<(u64, Request)> {
+    pub(super) fn send(&mut self) -> Option<(u64, Request, Option<Before>)> {
         let (bits, key, begins) = self.next()?;
         let (number, turn) = place_of(key);
         if let Some(class) = begins {
@@ -235,21 +238,34 @@ impl SessionSenders {
             output_tokens,
             class: session.class as u32,
         };
-        Some((key, request))
+        if asked.is_cut {
+            // What is left has moved, and nothing but the beginning is found where it was.
+            session.said.clear();
+        }
+        let pinned_tokens = session.conversation.pinned_tokens();
+        let before = Before { pinned_tokens, turns: session.said[..].into() };
+        // Nobody looks for what a single request has left.
+        Some((key, request, class.sessions.map(|_| before)))
     }
 
     fn meet(&mut self, number: u64, class: usize, left: u64) {
         let spec = &self.mix.classes[class];
         let prefix_tokens = spec.shared_prefix.map_or(0, |prefix| prefix.tokens);
         let conversation = Conversation::new(sessions_of(spec).most_tokens, prefix_tokens);
-        self.under_way.insert(number, Session { class, left, conversation });
+        let session = Session { class, left, conversation, said: Vec::new() };
+        self.under_way.insert(number, session);
     }
 
-    /// The turn of a key has ended.
-    pub(super) fn ended(&mut self, key: u64, is_answered: bool, now_s: f64) {
+    /// The turn of a key has ended, with the answer to an attempt or without any.
+    pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
         let (number, turn) = place_of(key);
-        let Some(session) = self.under_way.get(&number) else { return };
-        if is_answered && session.left > 0 {
+        let Some(session) = self.under_way.get_mut(&number) else { return };
+        if let Some(attempt) = answered
+            && session.left > 0
+        {
+            // The last token of an answer is not computed.
+            let up_to_tokens = session.conversation.tokens() - 1;
+            session.said.push(Said { turn: attempt, up_to_tokens });
             if self.to_send > 0 {
                 let think = sessions_of(&self.mix.classes[session.class]).think;
                 let next = key_of(number, turn + 1);
@@ -260,7 +276,7 @@ impl SessionSenders {
         }
         self.under_way.remove(&number);
         self.counts.under_way -= 1;
-        if is_answered {
+        if answered.is_some() {
             self.counts.completed += 1;
         } else {
             self.counts.broken_off += 1;

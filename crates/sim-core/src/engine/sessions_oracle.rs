@@ -3,6 +3,7 @@
 
 use crate::{
     clients::{ClientTime, SessionCounts, rest_of_think_s, think_s},
+    engine::vllm::{Before, Said},
     setup::Setup,
     workload::{Request, RequestClass, lengths_of_turn},
 };
@@ -24,6 +25,9 @@ struct Laid {
     prefix_tokens: u64,
     most_tokens: u64,
     think: ClientTime,
+    is_session: bool,
+    /// The turns answered in the run, each with its attempt.
+    answered: Vec<(usize, u64)>,
     end: End,
 }
 
@@ -82,34 +86,38 @@ impl ObviousSessions {
     }
 
     /// The turn of a key is sent.
-    pub(super) fn send(&mut self, key: u64) -> Request {
+    pub(super) fn send(&mut self, key: u64) -> (Request, Option<Before>) {
         self.sent.push(key);
         let laid = self.of(key);
         laid.end = End::UnderWay;
         let turn = place_of(key).1 as usize;
         let (prompt_tokens, ..) = laid.prompt(turn);
-        Request {
+        let request = Request {
             index: 0,
             arrival_s: 0.0,
             input_tokens: prompt_tokens,
             output_tokens: laid.turns[turn].1,
             class: laid.class,
-        }
+        };
+        (request, laid.is_session.then(|| laid.before(turn)))
     }
 
     /// The turn of a key has ended: when the next one would be sent, and its key.
     pub(super) fn next_send(
         &mut self,
         key: u64,
-        is_answered: bool,
+        answered: Option<u64>,
         now_s: f64,
     ) -> Option<(f64, u64)> {
         let seed = self.seed;
         let laid = self.of(key);
         let next = place_of(key).1 + 1;
-        if !is_answered {
+        let Some(attempt) = answered else {
             laid.end = End::BrokenOff;
-        } else if next == laid.turns.len() as u64 {
+            return None;
+        };
+        laid.answered.push((place_of(key).1 as usize, attempt));
+        if next == laid.turns.len() as u64 {
             laid.end = End::Completed;
         } else {
             let key = key_of(laid.number, next);
@@ -165,14 +173,31 @@ impl Laid {
             prefix_tokens: class.shared_prefix.map_or(0, |prefix| prefix.tokens),
             most_tokens: sessions.most_tokens,
             think: sessions.think,
+            is_session: class.sessions.is_some(),
+            answered: Vec::new(),
             end: End::Ahead,
         }
+    }
+
+    fn pinned_tokens(&self) -> u64 {
+        self.prefix_tokens.min(self.turns[0].0)
+    }
+
+    /// What each turn before has left of which the prompt of this one is made, where nothing has moved.
+    fn before(&self, turn: usize) -> Before {
+        let unmoved = |other: usize| (other + 1..=turn).all(|later| !self.prompt(later).2);
+        let said = |&(other, attempt): &(usize, u64)| {
+            let up_to_tokens = self.prompt(other).0 + self.turns[other].1 - 1;
+            Said { turn: attempt, up_to_tokens }
+        };
+        let there = self.answered.iter().filter(|(other, _)| unmoved(*other));
+        Before { pinned_tokens: self.pinned_tokens(), turns: there.map(said).collect() }
     }
 
     /// Tokens of a turn's prompt, of the conversation in it, and whether the turn lost others that the
     /// one before had.
     fn prompt(&self, turn: usize) -> (u64, u64, bool) {
-        let pinned = self.prefix_tokens.min(self.turns[0].0);
+        let pinned = self.pinned_tokens();
         // What each turn adds, the pinned beginning apart.
         let added = |turn: usize| {
             let (input, output) = self.turns[turn];

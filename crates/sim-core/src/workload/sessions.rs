@@ -281,9 +281,14 @@ impl Conversation {
         self.asked
     }
 
-    /// How many of its turns the last prompt did without.
-    pub(crate) const fn left_out(&self) -> u64 {
-        self.left_out
+    /// Tokens at its beginning that are never left out.
+    pub(crate) const fn pinned_tokens(&self) -> u64 {
+        self.pinned_tokens
+    }
+
+    /// Its tokens once the last turn is answered.
+    pub(crate) const fn tokens(&self) -> u64 {
+        self.pinned_tokens + self.kept_tokens
     }
 
     /// The next turn, which adds so many tokens to prompt and answer.

@@ -106,7 +106,7 @@ fn a_prompt_is_the_whole_conversation_and_what_is_new() {
         .collect();
     let turn = |input_tokens, history_tokens| Turn { input_tokens, history_tokens, is_cut: false };
     assert_eq!(prompts, [turn(100, 0), turn(110 + 20, 110), turn(160 + 5, 160)]);
-    assert_eq!((conversation.asked(), conversation.left_out()), (3, 0));
+    assert_eq!((conversation.asked(), conversation.tokens()), (3, 160 + 6));
 }
 
 /// 200 tokens at most, of which 40 stay whatever happens.
@@ -118,11 +118,11 @@ fn a_long_conversation_loses_its_oldest_turns() {
     // 40 + 50 + 80 + 40 do not fit; 40 + 80 + 40 do.
     let third = conversation.ask(30, 10);
     assert_eq!(third, Turn { input_tokens: 40 + 80 + 30, history_tokens: 120, is_cut: true });
-    assert_eq!(conversation.left_out(), 1);
+    assert_eq!((conversation.tokens(), conversation.pinned_tokens()), (40 + 80 + 40, 40));
     // One that is too long by itself goes alone, and whole.
     let fourth = conversation.ask(300, 10);
     assert_eq!(fourth, Turn { input_tokens: 340, history_tokens: 40, is_cut: true });
-    assert_eq!(conversation.left_out(), 3);
+    assert_eq!(conversation.tokens(), 350);
     // A prompt shorter than what is pinned is all of it.
     let mut short = Conversation::new(200, 40);
     assert_eq!(short.ask(10, 5).input_tokens, 10);

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::{
     clients::{ClientTime, Pacing, Population, SessionCounts, first_think_s, think_s},
-    engine::sessions::{SessionSenders, mix_of},
+    engine::{
+        sessions::{SessionSenders, mix_of},
+        vllm::Before,
+    },
     float::greater,
     workload::{Request, Requests},
 };
@@ -105,21 +108,22 @@ impl Senders {
         next_s.unwrap_or(f64::INFINITY)
     }
 
-    /// Send it: what its draws belong to, and the request as it was meant to be sent.
-    pub(super) fn send(&mut self) -> Option<(u64, Request)> {
+    /// Send it: what its draws belong to, the request as it was meant to be sent, and what it finds in
+    /// its conversation, where it is a turn of a session.
+    pub(super) fn send(&mut self) -> Option<(u64, Request, Option<Before>)> {
         match self {
-            Self::Open(requests) => requests.next().map(|request| (request.index, request)),
-            Self::Closed(users) => users.send(),
+            Self::Open(requests) => requests.next().map(|request| (request.index, request, None)),
+            Self::Closed(users) => users.send().map(|(key, request)| (key, request, None)),
             Self::Sessions(sessions) => sessions.send(),
         }
     }
 
-    /// The request of a key has ended, with or without an answer.
-    pub(super) fn ended(&mut self, key: u64, is_answered: bool, now_s: f64) {
+    /// The request of a key has ended, with the answer to an attempt or without any.
+    pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
         match self {
             Self::Open(_) => {}
             Self::Closed(users) => users.ended(key, now_s),
-            Self::Sessions(sessions) => sessions.ended(key, is_answered, now_s),
+            Self::Sessions(sessions) => sessions.ended(key, answered, now_s),
         }
     }
 

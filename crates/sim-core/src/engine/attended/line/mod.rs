@@ -16,7 +16,10 @@ use crate::{
         AttemptCounts, Awaited, ClientSpec, ClientTime, GivenUpWork, RETRIES_SAVED, SessionCounts,
         patience_s, retry_wait_s, throttle_point,
     },
-    engine::waiting_line::{OverloadPolicy, Waiting, WaitingLine},
+    engine::{
+        vllm::Before,
+        waiting_line::{OverloadPolicy, Waiting, WaitingLine},
+    },
     float::{greater, lesser},
     measure::{Distribution, Outcome, Recorder},
     workload::Request,
@@ -27,7 +30,7 @@ pub(in crate::engine) use engine_side::Offer;
 use super::{AttendedSetup, senders::Senders, servable::Servable, throttle::Window};
 
 /// What a user wants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     /// As it was meant to be sent first; the index counts in order of sending.
     request: Request,
@@ -35,6 +38,8 @@ struct Wanted {
     key: u64,
     /// Attempts begun.
     attempts: u32,
+    /// What it finds in its conversation, where it is a turn of a session.
+    before: Option<Before>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,10 +199,10 @@ impl AttendedLine {
     }
 
     fn send_first(&mut self, now_s: f64, recorder: &mut Recorder) {
-        let Some((key, drawn)) = self.senders.send() else { return };
+        let Some((key, drawn, before)) = self.senders.send() else { return };
         let request = Request { index: self.wanted.len() as u64, ..drawn };
         recorder.arrived(&request);
-        self.wanted.push(Wanted { request, key, attempts: 0 });
+        self.wanted.push(Wanted { request, key, attempts: 0, before });
         if let Some(budget) = self.spec.retries.and_then(|retries| retries.budget) {
             self.saved_retries = lesser(RETRIES_SAVED, self.saved_retries + budget);
         }
@@ -312,7 +317,7 @@ impl AttendedLine {
     fn end_unanswered(&mut self, index: usize, how: Outcome, now_s: f64, recorder: &mut Recorder) {
         let Wanted { request, key, .. } = self.wanted[index];
         recorder.unanswered(&request, how, now_s);
-        self.senders.ended(key, false, now_s);
+        self.senders.ended(key, None, now_s);
     }
 
     /// The server dropped an attempt whose turn it was.

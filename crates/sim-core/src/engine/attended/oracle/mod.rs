@@ -14,7 +14,7 @@ use crate::{
         EngineBounds, Keep, Rules, ServiceOrder, seen_until_s,
         seldom::{batch_setup, vllm_setup},
         sessions_oracle::ObviousSessions,
-        vllm::{Request as Asked, Scheduler, VllmRun},
+        vllm::{Before, Request as Asked, Scheduler, VllmRun},
         waiting_line::CodelState,
     },
     float::greater,
@@ -31,6 +31,7 @@ struct Wanted {
     request: Request,
     key: u64,
     attempts: u32,
+    before: Option<Before>,
 }
 
 /// What becomes of whoever's turn it is.
@@ -224,13 +225,13 @@ impl<'a> World<'a> {
     fn send(&mut self, index: usize) {
         let Send { at_s, key, intended_s } = self.sends.remove(index);
         let index = self.wanted.len();
-        let drawn = match &mut self.sessions {
+        let (drawn, before) = match &mut self.sessions {
             Some(sessions) => sessions.send(key),
-            None => self.drawn[key as usize % self.drawn.len()],
+            None => (self.drawn[key as usize % self.drawn.len()], None),
         };
         let request = Request { index: index as u64, arrival_s: intended_s, ..drawn };
         self.recorder.arrived(&request);
-        self.wanted.push(Wanted { request, key, attempts: 0 });
+        self.wanted.push(Wanted { request, key, attempts: 0, before });
         if self.wanted.len() == self.drawn.len() {
             self.sends.clear();
         }
@@ -341,13 +342,13 @@ impl<'a> World<'a> {
             self.counts.forbidden += 1;
         }
         self.recorder.unanswered(&self.wanted[index].request, how, now_s);
-        self.next_of_user(index, false, now_s);
+        self.next_of_user(index, None, now_s);
     }
 
     /// A request of a closed loop or of a session has ended: its user's next one.
-    fn next_of_user(&mut self, index: usize, is_answered: bool, now_s: f64) {
+    fn next_of_user(&mut self, index: usize, answered: Option<u64>, now_s: f64) {
         if let Some(sessions) = &mut self.sessions {
-            let next = sessions.next_send(self.wanted[index].key, is_answered, now_s);
+            let next = sessions.next_send(self.wanted[index].key, answered, now_s);
             if let Some((at_s, key)) = next
                 && self.wanted.len() < self.drawn.len()
             {
@@ -446,6 +447,6 @@ impl<'a> World<'a> {
         let wanted = attempt.wanted;
         self.recorder.finished_late_sent(&finished, sent_late_s);
         self.ended.push((self.now_s, true));
-        self.next_of_user(wanted, true, self.now_s);
+        self.next_of_user(wanted, Some(index as u64), self.now_s);
     }
 }
