@@ -151,21 +151,29 @@ test("users take the place of the rate: how many one GPU holds, waiting or by sc
   await context.close();
 });
 
-test("rules without clients say so, and the change that works is one click", async () => {
-  const link = `v=1&rate=20&clients.patience=5&${SMALL}`;
+test("clients react under every rules, and a class has patience of its own", async () => {
+  const link = `v=1&rate=20&clients.patience=5&class.chat=share:60&${SMALL}`;
   const { context, page, complaints } = await open(browser, link, { runs: RUNS });
   const before = await answer(page);
   await unfold(page, "Engine");
-  await choose(page, "rules", "vLLM 0.33");
-  await page.waitForFunction(() => document.querySelector(".hero").textContent === "No answer");
-  assert.match((await answer(page)).paragraph, /clients\.patience=5: under vllm-0\.33/);
-  await unfold(page, "Overload and retries");
-  const group = page.locator("#fold-overload");
-  assert.match(plain(await group.textContent()), /Only the reference rules have these/);
-  await page.locator(".remedy button").first().click();
+  for (const [rules, written] of [["vLLM 0.33", "vllm-0.33"], ["Static", "static"]]) {
+    await choose(page, "rules", rules);
+    await linkWith(page, `sched.rules=${written}`);
+    await settled(page, RUNS);
+    assert.notEqual((await answer(page)).headline, "No answer", rules);
+  }
+  await choose(page, "rules", "Reference");
   await page.waitForFunction(() => !location.hash.includes("sched.rules"));
   await settled(page, RUNS);
   assert.deepEqual((await answer(page)).facts, before.facts);
+  await unfold(page, "Mix of requests");
+  await page.locator('[data-part="patience"] input').fill("2s");
+  await page.keyboard.press("Enter");
+  await linkWith(page, "class.chat=share:60,patience:2");
+  await unfold(page, "Overload and retries");
+  await option(page, "patience-spread", "Lognormal").click();
+  await linkWith(page, "clients.patience_spread=lognormal");
+  await page.locator("#control-patience-sigma").waitFor();
   noComplaints(complaints);
   await context.close();
 });

@@ -147,13 +147,6 @@ pub enum Verdict {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
-    /// The rules have no clients that react.
-    NoReaction {
-        /// What asks for them, and what would do, in words.
-        sentence: String,
-        /// Smallest changes that work.
-        remedies: Vec<Remedy>,
-    },
     /// Even an idle engine misses the target.
     OutOfReach {
         /// The class of requests that is furthest from its target, where there are classes.

@@ -20,9 +20,6 @@ impl PlanAnswer {
             ResolveError::TooLong { ref sentence, .. } => {
                 Verdict::TooLong { sentence: sentence.clone(), remedies }
             }
-            ResolveError::NoReaction { .. } => {
-                Verdict::NoReaction { sentence: error.without_remedies(), remedies }
-            }
             _ => return None,
         };
         Some(Self {

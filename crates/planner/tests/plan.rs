@@ -146,8 +146,7 @@ fn every_remedy_that_is_offered_works() {
             Verdict::OutOfReach { remedies, .. } => (remedies, true),
             Verdict::DoesNotFit { remedies, .. }
             | Verdict::NoRoom { remedies, .. }
-            | Verdict::TooLong { remedies, .. }
-            | Verdict::NoReaction { remedies, .. } => (remedies, false),
+            | Verdict::TooLong { remedies, .. } => (remedies, false),
             Verdict::Sized(size) => panic!("{set:?} has an answer: {size:?}"),
         };
         assert!(!remedies.is_empty(), "{set:?} has no way out");

@@ -172,14 +172,20 @@ fn closed_forms_of_a_loop_come_close() {
     assert_eq!(closed_form(&resolved("rate=60")).asked_per_s, 60.0);
 }
 
+/// Whatever forms the batches, clients that give up are planned for, and a closed loop is sized in
+/// users.
 #[test]
-fn rules_without_clients_are_an_answer_with_a_remedy() {
-    let scenario = Scenario::from_link("sched.rules=vllm&clients.patience=5").scenario;
-    let error = scenario.resolve().expect_err("vLLM’s rules have no clients");
-    let answer = PlanAnswer::impossible(&scenario, &error).expect("an answer");
-    let Verdict::NoReaction { sentence, remedies } = answer.verdict else { panic!("{answer:?}") };
-    assert!(sentence.contains("clients.patience=5") && !sentence.contains("Try"), "{sentence}");
-    let mut mended = scenario;
-    mended.set(&remedies[0].key, &remedies[0].value).expect("a setting");
-    assert!(mended.resolve().is_ok());
+fn every_rules_clients_are_planned_for() {
+    for rules in ["vllm-0.33", "vllm-0.33&sched.async=on", "static", "dynamic(20ms)"] {
+        let link = format!("sched.rules={rules}&rate=20&ttft=3s&tpot=200ms");
+        let patient = plan(&link).capacity_per_s.expect("a capacity").value;
+        let short = plan(&format!("{link}&overload.queue_limit=1&sched.max_num_seqs=8"));
+        let held = short.capacity_per_s.expect("a capacity").value;
+        assert!(held < 0.9 * patient, "{rules}: {held} of {patient}");
+        let planned = short.planned.expect("a planned load");
+        assert!(planned.slo_share.value <= planned.answered_share, "{rules}: {planned:?}");
+        let answer =
+            plan(&format!("sched.rules={rules}&arrivals=closed(200,10s)&ttft=3s&tpot=200ms"));
+        assert!(users(&answer).capacity.expect("users").value >= 1.0, "{rules}");
+    }
 }

@@ -40,6 +40,7 @@ impl Attempts {
             (&mut mine.retries, counts.retries),
             (&mut mine.completed, counts.completed),
             (&mut mine.rejected, counts.rejected),
+            (&mut mine.never_fit, counts.never_fit),
             (&mut mine.dropped, counts.dropped),
             (&mut mine.abandoned, counts.abandoned),
             (&mut mine.throttled, counts.throttled),
@@ -87,6 +88,10 @@ pub(crate) fn sentences(attempts: &Attempts, scenario: &Scenario) -> Vec<String>
         sentences.push(format!("{tries} sent, {retries} among them: {}.", ends.join(", ")));
     }
     sentences.extend(attempts.sessions.iter().flat_map(of_sessions));
+    if counts.never_fit > 0 {
+        let tries = counted(counts.never_fit, "attempt", "attempts");
+        sentences.push(format!("{tries} rejected for good: no empty engine has room for them."));
+    }
     if counts.throttled > 0 {
         let held = counted(counts.throttled, "attempt", "attempts");
         sentences.push(format!("{held} held back by clients that throttled themselves."));
@@ -149,6 +154,7 @@ pub(crate) fn json(attempts: &Attempts) -> Value {
         "retries": counts.retries,
         "completed": counts.completed,
         "rejected": counts.rejected,
+        "never_fit": counts.never_fit,
         "dropped": counts.dropped,
         "abandoned": counts.abandoned,
         "throttled": counts.throttled,

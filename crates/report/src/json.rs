@@ -192,11 +192,6 @@ fn verdict(verdict: &Verdict) -> Value {
             "sentence": sentence,
             "remedies": remedies,
         }),
-        Verdict::NoReaction { sentence, remedies } => json!({
-            "kind": "no_reaction",
-            "sentence": sentence,
-            "remedies": remedies,
-        }),
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => json!({
             "kind": "out_of_reach",
             "class": class,

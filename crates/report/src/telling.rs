@@ -114,9 +114,6 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
         Verdict::TooLong { sentence, remedies } => {
             no_answer(words::DOES_NOT_FIT, or_nothing(sentence.clone(), remedies), remedies)
         }
-        Verdict::NoReaction { sentence, remedies } => {
-            no_answer(words::NO_ANSWER, sentence.clone(), remedies)
-        }
         Verdict::OutOfReach { class, ttft_floor_s, tpot_floor_s, remedies } => {
             let floors_s = (*ttft_floor_s, *tpot_floor_s);
             let sentence = out_of_reach(scenario, class.as_deref(), floors_s);

@@ -25,11 +25,13 @@ pub const REST: &str = "rest";
 /// What one may write, for messages and help.
 pub const CLASS_EXAMPLE: &str = "share:20,in:4000,out:lognormal(300,0.6),ttft:2s,tpot:60ms";
 /// What a class is, for help.
-pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
+pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike) patience (after so long its clients give up; 0 for never), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
 
 /// Parts of a class in the order in which they are written.
-const PARTS: [&str; 9] =
-    ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "turns", "think"];
+const PARTS: [&str; 10] =
+    ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "patience", "turns", "think"];
+/// Key of the scenario's own patience.
+const PATIENCE: &str = "clients.patience";
 const LONGEST_NAME: usize = 24;
 const MOST_PRIORITY: i64 = 1000;
 /// Least and most share, per cent.
@@ -59,6 +61,9 @@ pub struct ClassSpec {
     pub turns: Option<Turns>,
     /// Time to think between them; as for the scenario if absent.
     pub think: Option<ClientTime>,
+    /// How long its clients wait on average before they give up, seconds, 0 for as long as it takes;
+    /// as for the scenario if absent.
+    pub patience_s: Option<f64>,
 }
 
 impl ClassSpec {
@@ -74,6 +79,7 @@ impl ClassSpec {
             prefix_tokens: None,
             turns: None,
             think: None,
+            patience_s: None,
         }
     }
 
@@ -97,6 +103,7 @@ impl ClassSpec {
             "prefix" => self.prefix_tokens.map(|tokens| tokens.to_string()),
             "turns" => self.turns.map(sessions::write_turns),
             "think" => self.think.map(sessions::write_think),
+            "patience" => self.patience_s.map(|time_s| writing::real(time_s, Unit::Seconds)),
             _ => None,
         }
     }
@@ -125,6 +132,7 @@ impl ClassSpec {
             "prefix" => put(&mut self.prefix_tokens, range::whole(known("prefix")?, text)?),
             "turns" => put(&mut self.turns, sessions::read_turns(text)?),
             "think" => put(&mut self.think, sessions::read_think(text)?),
+            "patience" => put(&mut self.patience_s, range::real(known(PATIENCE)?, text)?),
             _ => return Err(unknown_part(key)),
         };
         Ok(said)
@@ -186,8 +194,12 @@ pub(crate) fn name(text: &str) -> Result<String, String> {
 }
 
 /// The field that a part is an instance of, where there is one.
-pub(crate) fn field_of_part(key: &str) -> Option<&'static Field> {
-    field(key).filter(|_| PARTS.contains(&key))
+#[must_use]
+pub fn field_of_part(key: &str) -> Option<&'static Field> {
+    match key {
+        "patience" => field(PATIENCE),
+        _ => field(key).filter(|_| PARTS.contains(&key)),
+    }
 }
 
 fn priority(text: &str) -> Result<Taken<i32>, String> {
@@ -228,6 +240,7 @@ mod tests {
             ),
             ("share:5,in:quantiles(0:1,100:5)", "share:5,in:quantiles(0:1,100:5)"),
             ("share:5,in:uniform(1,5", "share:5,in:uniform(1,5)"),
+            ("share:5,patience:1500ms,prefix:3", "share:5,prefix:3,patience:1.5"),
         ] {
             let (class, said) = read("chat", text).expect(text);
             assert!(said.is_empty(), "{said:?}");
@@ -247,6 +260,7 @@ mod tests {
             ("share:", "“share:” has no value"),
             ("share:many", "“many” is not a share"),
             ("share:5,ttft:3GB", "“3GB”"),
+            ("share:5,patience:long", "“long”"),
             ("share:5,priority:high", "“high” is no whole priority"),
         ] {
             let problem = read("chat", text).expect_err(text);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sim_core::{
     clients::{
-        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
-        RetryWait, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
+        Retries, RetryWait, Throttle,
     },
     engine::{Attendance, Codel, OverloadPolicy, ServiceOrder},
 };
@@ -13,7 +13,6 @@ use crate::{
     caution::Needy,
     class::{CLASS_PREFIX, ClassSpec},
     field::{Field, Group},
-    rules::SchedRules,
     schema::Scenario,
 };
 
@@ -52,8 +51,13 @@ pub enum LinePolicy {
 /// How clients behave. Numbers that are 0 ask for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clients {
-    /// How long they wait before they give an attempt up, seconds; 0 for as long as it takes.
+    /// How long they wait on average before they give an attempt up, seconds; 0 for as long as it
+    /// takes. A class may have its own.
     pub patience_s: f64,
+    /// How that differs from one attempt to the next.
+    pub patience_spread: Spread,
+    /// Standard deviation of its logarithm, where it is lognormal.
+    pub patience_sigma: f64,
     /// Whether they wait for the whole answer, or for its first token.
     pub await_answer: bool,
     /// Whether the server works on for those that have gone.
@@ -72,6 +76,17 @@ pub struct Clients {
     pub throttle_k: f64,
     /// How far back that looks, seconds.
     pub throttle_window_s: f64,
+}
+
+/// How a time varies about its mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Spread {
+    /// Not at all.
+    Fixed,
+    /// Exponentially.
+    Exponential,
+    /// Lognormally.
+    LogNormal,
 }
 
 /// A fixed number of users in place of a rate, over all GPUs.
@@ -119,6 +134,8 @@ impl Clients {
     /// Everybody waits for ever and tries once. Never to be changed: links leave out what equals it.
     pub(crate) const V1: Self = Self {
         patience_s: 0.0,
+        patience_spread: Spread::Fixed,
+        patience_sigma: 1.0,
         await_answer: false,
         work_is_finished: false,
         retries: 0,
@@ -130,9 +147,23 @@ impl Clients {
         throttle_window_s: 120.0,
     };
 
-    fn to_spec(self, population: Population) -> ClientSpec {
-        let patience = |after_s| Patience {
-            after_s,
+    /// A time of that mean after which clients give up; `None` where there is none.
+    pub(crate) fn patience(&self, mean_s: f64) -> Option<ClientTime> {
+        asked(mean_s).map(|mean_s| match self.patience_spread {
+            Spread::Fixed => ClientTime::Fixed { mean_s },
+            Spread::Exponential => ClientTime::Exponential { mean_s },
+            Spread::LogNormal => ClientTime::LogNormal { mean_s, sigma: self.patience_sigma },
+        })
+    }
+
+    fn to_spec(self, population: Population, by_class: bool) -> ClientSpec {
+        let time = if by_class {
+            Some(PatienceTime::OfClass)
+        } else {
+            self.patience(self.patience_s).map(PatienceTime::Same)
+        };
+        let patience = |time| Patience {
+            time,
             awaits: if self.await_answer { Awaited::Answer } else { Awaited::FirstToken },
             work: if self.work_is_finished {
                 GivenUpWork::StillDone
@@ -153,7 +184,7 @@ impl Clients {
         let throttle = Throttle { k: self.throttle_k, window_s: self.throttle_window_s };
         ClientSpec {
             population,
-            patience: asked(self.patience_s).map(patience),
+            patience: time.map(patience),
             retries: (self.retries > 0).then_some(retries),
             throttle: self.throttle.then_some(throttle),
         }
@@ -179,6 +210,22 @@ fn asked(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)
 }
 
+impl Spread {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Exponential => "exponential",
+            Self::LogNormal => "lognormal",
+        }
+    }
+
+    /// The spread of a word; none for any other.
+    pub(crate) fn of_word(word: &str) -> Self {
+        let all = [Self::Exponential, Self::LogNormal];
+        all.into_iter().find(|spread| spread.word() == word).unwrap_or(Self::Fixed)
+    }
+}
+
 impl LinePolicy {
     const ALL: [Self; 4] = [Self::Fifo, Self::Lifo, Self::Priority, Self::Codel];
 
@@ -199,7 +246,7 @@ impl LinePolicy {
 
 impl Scenario {
     /// How the simulator's clients and line behave. Under vLLM's rules the priorities of the line
-    /// are those of its scheduler, and nothing is left for the line to do.
+    /// are those of its scheduler.
     pub(crate) fn attendance(&self) -> Attendance {
         let mut overload = self.overload;
         if self.rules.are_vllms() && overload.policy == LinePolicy::Priority {
@@ -210,7 +257,25 @@ impl Scenario {
             None if self.has_sessions() => Population::Sessions,
             None => Population::Open,
         };
-        Attendance { clients: self.clients.to_spec(population), overload: overload.to_policy() }
+        let clients = self.clients.to_spec(population, self.has_class_patience());
+        Attendance { clients, overload: overload.to_policy() }
+    }
+
+    /// Whether some class has a patience of its own, so that each has one of its own.
+    fn has_class_patience(&self) -> bool {
+        let differs = |class: &ClassSpec| match class.patience_s {
+            // That these wait for ever says something only beside others who do not.
+            Some(mean_s) => mean_s > 0.0 || self.clients.patience_s > 0.0,
+            None => false,
+        };
+        self.classes.iter().any(differs)
+    }
+
+    /// How long clients of a class wait, where each has its own patience.
+    pub(crate) fn class_patience(&self, class: Option<&ClassSpec>) -> Option<ClientTime> {
+        let own_s = class.and_then(|class| class.patience_s);
+        let mean_s = own_s.unwrap_or(self.clients.patience_s);
+        self.clients.patience(mean_s).filter(|_| self.has_class_patience())
     }
 
     /// Whether clients react or the line has a policy.
@@ -241,6 +306,10 @@ impl Scenario {
     /// The settings because of which clients react or the line has a policy, as links write them.
     pub(crate) fn reacting_settings(&self) -> Vec<String> {
         let preset = Self::preset();
+        let of_class = |class: &ClassSpec| {
+            let text = class.part("patience").filter(|_| class.patience_s > Some(0.0))?;
+            Some([CLASS_PREFIX, &class.name, ".patience=", &text].concat())
+        };
         ASKING
             .iter()
             .filter(|key| self.get(key) != preset.get(key))
@@ -249,6 +318,7 @@ impl Scenario {
             .filter(|(key, text)| *key != "arrivals" || text.starts_with("closed"))
             .filter(|(key, _)| *key != "turns" || self.closed.is_none())
             .map(|(key, text)| format!("{key}={text}"))
+            .chain(self.classes.iter().filter_map(of_class))
             .chain(self.classes.iter().filter_map(|class| self.class_with_turns(class)))
             .collect()
     }
@@ -300,6 +370,11 @@ const TURNED_AWAY: Need = Need {
     is_met: |scenario| turns_away(scenario) || is_impatient(scenario),
 };
 const PATIENCE: Need = Need { key: "clients.patience", value: "10", is_met: is_impatient };
+const VARIED: Need = Need {
+    key: "clients.patience_spread",
+    value: "lognormal",
+    is_met: |scenario| scenario.clients.patience_spread == Spread::LogNormal,
+};
 const RETRIES: Need =
     Need { key: "clients.retries", value: "3", is_met: |scenario| scenario.clients.retries > 0 };
 const BACKOFF: Need = Need {
@@ -320,7 +395,8 @@ pub static OVERLOAD_NEEDS: &[Needy] = &[
     (&["overload.codel_target", "overload.codel_interval"], &[CODEL]),
     (&["overload.rejection_cost"], &[FULL_QUEUE]),
     (&["overload.retry_after"], &[FULL_QUEUE, RETRIES]),
-    (&["clients.awaits", "clients.abandoned"], &[PATIENCE]),
+    (&["clients.awaits", "clients.abandoned", "clients.patience_spread"], &[PATIENCE]),
+    (&["clients.patience_sigma"], &[PATIENCE, VARIED]),
     (&["clients.retries", "clients.throttle"], &[TURNED_AWAY]),
     (&["clients.backoff", "clients.retry_budget"], &[RETRIES]),
     (&["clients.backoff_cap"], &[RETRIES, BACKOFF]),
@@ -331,8 +407,9 @@ fn has_codel(scenario: &Scenario) -> bool {
     scenario.overload.policy == LinePolicy::Codel
 }
 
+/// Whether anybody gives up.
 fn is_impatient(scenario: &Scenario) -> bool {
-    scenario.clients.patience_s > 0.0
+    scenario.clients.patience_s > 0.0 || scenario.has_class_patience()
 }
 
 /// Whether the server turns requests away or drops them.
@@ -345,9 +422,4 @@ fn turns_away(scenario: &Scenario) -> bool {
 pub(crate) fn is_in_force(scenario: &Scenario, field: &Field) -> bool {
     let asks_nothing = field.group == Group::Overload && field.default == "0";
     !asks_nothing && scenario.has_needs_of(field.key)
-}
-
-/// Whether rules have clients that react, and lines with a policy.
-pub(crate) const fn have_clients(rules: SchedRules) -> bool {
-    matches!(rules, SchedRules::Reference)
 }

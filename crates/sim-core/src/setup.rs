@@ -65,8 +65,8 @@ pub enum SetupError {
         /// What is wrong and what would be right.
         problem: &'static str,
     },
-    /// Only one engine has clients that react.
-    #[error("clients that wait, give up or try again need rules=reference")]
+    /// Speculative decoding has no clients that react.
+    #[error("clients that wait, give up or try again have no drafts; leave spec.tokens out")]
     NoAttendedRules,
     /// Sessions are told apart by the classes of a workload.
     #[error(

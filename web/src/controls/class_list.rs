@@ -127,6 +127,7 @@ fn row(state: State, shown: RwSignal<Shown>, key: u32) -> El {
     let name = memo(move |_| shown.with(|shown| shown.name(key)));
     let part = move |part: ClassPart| part_field(state, shown, key, part);
     let caches = memo(move |_| state.current.with(settings::caches_prefixes));
+    let hasty = memo(move |_| state.current.with(settings::loses_patience));
     el("fieldset")
         .class("class-row")
         .child(
@@ -154,6 +155,7 @@ fn row(state: State, shown: RwSignal<Shown>, key: u32) -> El {
             part(ClassPart::PRIORITY),
         ]))
         .when(move || caches.get(), move || part(ClassPart::PREFIX))
+        .when(move || hasty.get(), move || part(ClassPart::PATIENCE))
 }
 
 fn name_field(state: State, shown: RwSignal<Shown>, key: u32) -> El {

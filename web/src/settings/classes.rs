@@ -1,7 +1,7 @@
 //! Classes of requests, as a list that can be edited.
 
 use quantity::Unit;
-use scenario::{CLASS_PREFIX, Notice, NoticeKind, Scenario, SchedRules, field};
+use scenario::{CLASS_PREFIX, Notice, NoticeKind, Scenario, SchedRules, field_of_part};
 
 use crate::strings;
 
@@ -34,7 +34,12 @@ impl ClassPart {
         Self { key: "priority", label: strings::CLASS_PRIORITY, help: strings::PRIORITY_HELP };
     pub(crate) const PREFIX: Self =
         Self { key: "prefix", label: strings::CLASS_PREFIX, help: strings::CLASS_PREFIX_HELP };
-    const ALL: [Self; 7] = [
+    pub(crate) const PATIENCE: Self = Self {
+        key: "patience",
+        label: strings::CLASS_PATIENCE,
+        help: strings::CLASS_PATIENCE_HELP,
+    };
+    const ALL: [Self; 8] = [
         Self::SHARE,
         Self::INPUT,
         Self::OUTPUT,
@@ -42,11 +47,12 @@ impl ClassPart {
         Self::TPOT,
         Self::PRIORITY,
         Self::PREFIX,
+        Self::PATIENCE,
     ];
 
     /// What is in force where a class does not say.
     pub(crate) fn inherited(self, scenario: &Scenario) -> String {
-        match field(self.key) {
+        match field_of_part(self.key) {
             Some(field) if self.key != "share" => scenario.get(field.key).unwrap_or_default(),
             _ if self.key == "priority" => "0".to_owned(),
             _ => String::new(),
@@ -70,11 +76,11 @@ pub(crate) fn put_class_part(
     part: ClassPart,
     text: &str,
 ) -> Result<Vec<Notice>, Notice> {
-    let unit = field(part.key).map_or(Unit::Percent, |field| field.quantity);
+    let unit = field_of_part(part.key).map_or(Unit::Percent, |field| field.quantity);
     if part != ClassPart::PRIORITY && strings::is_negative(text, unit) {
         let now = class_part(scenario, name, part);
         let now = if now.is_empty() { part.inherited(scenario) } else { now };
-        let example = field(part.key).map_or("20", |field| field.example);
+        let example = field_of_part(part.key).map_or("20", |field| field.example);
         let message = strings::refused_number(&strings::negative(text), part.label, example, &now);
         let key = [&key_of(name), ".", part.key].concat();
         return Err(Notice { key, value: text.to_owned(), kind: NoticeKind::Invalid, message });
@@ -148,6 +154,11 @@ pub(crate) const fn caches_prefixes(scenario: &Scenario) -> bool {
     matches!(scenario.rules, SchedRules::Vllm { .. }) && scenario.vllm.prefix_caching
 }
 
+/// Whether anybody gives up.
+pub(crate) fn loses_patience(scenario: &Scenario) -> bool {
+    scenario.has_needs_of("clients.awaits")
+}
+
 /// What all classes take of the requests, per cent.
 pub(crate) fn shares_taken(scenario: &Scenario) -> f64 {
     let taken: f64 = scenario.classes.iter().map(|class| class.share).sum();
@@ -175,6 +186,11 @@ mod tests {
         put_class_part(&mut scenario, "chat", ClassPart::PREFIX, "300").unwrap();
         put_class_part(&mut scenario, "chat", ClassPart::INPUT, "").unwrap();
         assert_eq!(scenario.get("class.chat").as_deref(), Some("share:60,prefix:300"));
+        put_class_part(&mut scenario, "chat", ClassPart::PATIENCE, "1500 ms").unwrap();
+        put_class_part(&mut scenario, "chat", ClassPart::PREFIX, "").unwrap();
+        assert_eq!(scenario.get("class.chat").as_deref(), Some("share:60,patience:1.5"));
+        assert!(loses_patience(&scenario));
+        assert_eq!(ClassPart::PATIENCE.inherited(&scenario), "0");
         // A class without a share is none.
         let notice = put_class_part(&mut scenario, "chat", ClassPart::SHARE, "").unwrap_err();
         assert!(notice.message.contains("Still using 60"), "{}", notice.message);

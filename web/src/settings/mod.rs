@@ -100,6 +100,8 @@ pub(crate) static DRAFT_DETAILS: [Dial; 2] = [
 pub(crate) static QUEUE_LIMIT: Dial = dial("queue-limit", "overload.queue_limit", "requests");
 pub(crate) static DEADLINE: Dial = dial("deadline", "overload.deadline", "seconds");
 pub(crate) static PATIENCE: Dial = dial("patience", "clients.patience", "seconds");
+pub(crate) static PATIENCE_DETAILS: [Dial; 1] =
+    [dial("patience-sigma", "clients.patience_sigma", "")];
 pub(crate) static RETRIES: Dial = dial("retries", "clients.retries", "");
 /// Dials of overload and clients that are there once something follows from them, by the setting
 /// that they come after.
@@ -354,7 +356,7 @@ fn stepped(slider: &Slider, value: f64, step: Step, direction: Direction) -> f64
 mod tests {
     use super::*;
 
-    const PLAIN: [&Dial; 27] = [
+    const PLAIN: [&Dial; 28] = [
         &RATE,
         &PROMPT,
         &ANSWER,
@@ -372,6 +374,7 @@ mod tests {
         &QUEUE_LIMIT,
         &DEADLINE,
         &PATIENCE,
+        &PATIENCE_DETAILS[0],
         &RETRIES,
         &LINE_DETAILS[0],
         &LINE_DETAILS[1],

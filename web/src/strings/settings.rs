@@ -27,8 +27,6 @@ pub(crate) const PACING_ANSWER: &str = "After the answer";
 pub(crate) const PACING_SCHEDULE: &str = "By schedule";
 pub(crate) const OVERLOAD: &str = "Overload and retries";
 pub(crate) const OVERLOAD_NOTHING: &str = "None";
-pub(crate) const NEEDS_REFERENCE: &str =
-    "Only the reference rules have these; choose them under Engine.";
 pub(crate) const BURSTINESS: &str = "Burstiness";
 pub(crate) const BURSTINESS_HELP: &str =
     "Shape of the gamma-distributed gaps: 1 is Poisson, below 1 arrivals come in bursts.";
@@ -106,6 +104,10 @@ pub(crate) const CLASS_PREFIX: &str = "Prefix";
 pub(crate) const CLASS_PREFIX_HELP: &str = "Tokens with which the prompts of this class begin \
      alike; empty for those that all prompts share.";
 
+pub(crate) const CLASS_PATIENCE: &str = "Patience";
+pub(crate) const CLASS_PATIENCE_HELP: &str = "After so long clients of this class give up, such \
+     as 10s; 0 for never, empty for as set below.";
+
 pub(crate) const BATCHING: &str = "Batching";
 pub(crate) const RULES_REFERENCE: &str = "Reference";
 pub(crate) const RULES_VLLM: &str = "vLLM 0.33";
@@ -130,6 +132,9 @@ pub(crate) fn word(word: &str) -> &str {
         "answer" => "Whole answer",
         "stopped" => "Stopped",
         "finished" => "Finished",
+        "fixed" => "All alike",
+        "exponential" => "Exponential",
+        "lognormal" => "Lognormal",
         other => other,
     }
 }

@@ -143,9 +143,20 @@ fn a_plan_counts_users() {
 }
 
 #[test]
-fn rules_without_clients_answer_with_what_works() {
-    let output = headroom(&["plan", "sched.rules=static", "overload.policy=lifo"]).assert().code(1);
-    let text = String::from_utf8(output.get_output().stdout.clone()).expect("text");
-    assert!(text.contains("overload.policy=lifo: under static"), "{text}");
-    assert!(text.contains("Try sched.rules=reference"), "{text}");
+fn clients_react_before_every_engine() {
+    for rules in ["vllm-0.33", "static"] {
+        let run = json(&[
+            "simulate",
+            "--json",
+            &format!("sched.rules={rules}"),
+            "rate=200",
+            "sim.requests=2000",
+            "overload.queue_limit=20",
+            "class.hasty=share:50,patience:500ms",
+        ]);
+        let attempts = &run["attempts"];
+        assert!(attempts["rejected"].as_u64() > Some(0), "{rules}: {attempts}");
+        assert!(attempts["abandoned"].as_u64() > Some(0), "{rules}: {attempts}");
+        assert_eq!(attempts["never_fit"], 0);
+    }
 }

@@ -8,7 +8,7 @@ use super::{
     slider::{Scale, Slider, Snap, StepSizes},
     table::{ON_OFF, on_off, word},
 };
-use crate::overload::LinePolicy;
+use crate::overload::{LinePolicy, Spread};
 
 const HOUR_S: f64 = 3600.0;
 
@@ -112,12 +112,43 @@ pub(super) const RETRY_AFTER: Field = Field {
 };
 
 pub(super) const PATIENCE: Field = Field {
-    help: "After so long without what it waits for a client gives up (client timeout). 0 for never.",
+    help: "After so long without what it waits for a client gives up (client timeout); the mean where it varies. 0 for never.",
     example: "10s",
     ..time(
         "clients.patience",
         "Patience",
         Real { get: |s| s.clients.patience_s, put: |s, v| s.clients.patience_s = v },
+    )
+};
+
+pub(super) const PATIENCE_SPREAD: Field = Field {
+    help: "How patience varies from one attempt to the next: not at all (fixed), exponentially as in Erlang-A, or lognormally.",
+    example: "fixed, exponential or lognormal",
+    choices: &["fixed", "exponential", "lognormal"],
+    default: "fixed",
+    ..word(
+        "clients.patience_spread",
+        "Spread of patience",
+        Group::Overload,
+        Word {
+            get: |s| s.clients.patience_spread.word(),
+            put: |s, v| s.clients.patience_spread = Spread::of_word(v),
+        },
+    )
+};
+
+pub(super) const PATIENCE_SIGMA: Field = Field {
+    help: "Lognormal patience: standard deviation of its logarithm.",
+    example: "0.8",
+    quantity: Unit::Count,
+    min: 0.0,
+    max: 10.0,
+    default: "1",
+    ..word(
+        "clients.patience_sigma",
+        "Sigma of patience",
+        Group::Overload,
+        Real { get: |s| s.clients.patience_sigma, put: |s, v| s.clients.patience_sigma = v },
     )
 };
 

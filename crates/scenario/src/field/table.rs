@@ -313,6 +313,8 @@ pub static FIELDS: &[Field] = &[
     overload::REJECTION_COST,
     overload::RETRY_AFTER,
     overload::PATIENCE,
+    overload::PATIENCE_SPREAD,
+    overload::PATIENCE_SIGMA,
     overload::AWAITS,
     overload::ABANDONED,
     overload::RETRIES,

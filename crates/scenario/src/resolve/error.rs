@@ -74,16 +74,6 @@ pub enum ResolveError {
         /// Smallest changes that work.
         remedies: Vec<Remedy>,
     },
-    /// Clients that react, or a line with a policy, under rules that have neither.
-    #[error("{}{}", no_reaction(settings, rules), in_words(remedies))]
-    NoReaction {
-        /// What asks for it, as links write it.
-        settings: String,
-        /// The rules in force, as links write them.
-        rules: String,
-        /// Smallest changes that work.
-        remedies: Vec<Remedy>,
-    },
     /// Speculative decoding beside settings that have none.
     #[error("{}{}", no_speculation(*tokens, beside), in_words(remedies))]
     NoSpeculation {
@@ -117,16 +107,6 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    /// What is wrong, in words without the remedies.
-    #[must_use]
-    pub fn without_remedies(&self) -> String {
-        match self {
-            Self::NoReaction { settings, rules, .. } => no_reaction(settings, rules),
-            Self::NoSpeculation { tokens, beside, .. } => no_speculation(*tokens, beside),
-            other => other.to_string(),
-        }
-    }
-
     /// Smallest changes that work; empty where none is known.
     #[must_use]
     pub fn remedies(&self) -> &[Remedy] {
@@ -134,19 +114,10 @@ impl ResolveError {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
             | Self::TooLong { remedies, .. }
-            | Self::NoReaction { remedies, .. }
             | Self::NoSpeculation { remedies, .. } => remedies,
             _ => &[],
         }
     }
-}
-
-fn no_reaction(settings: &str, rules: &str) -> String {
-    format!(
-        "{settings}: under {rules} every request waits in order of arrival for as long as it \
-         takes. Only sched.rules=reference has queue limits, deadlines and clients that give up, \
-         try again or form a closed loop."
-    )
 }
 
 fn no_speculation(tokens: u64, beside: &str) -> String {

@@ -74,13 +74,6 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
-    if !resolved.attendance.is_open() && !overload::have_clients(scenario.rules) {
-        return Err(ResolveError::NoReaction {
-            settings: scenario.reacting_settings().join(", "),
-            rules: scenario.rules.text(),
-            remedies: Vec::new(),
-        });
-    }
     if let Some(beside) = beside_drafts(scenario, resolved.attendance.is_open()) {
         let tokens = scenario.spec.tokens;
         return Err(ResolveError::NoSpeculation { tokens, beside, remedies: Vec::new() });

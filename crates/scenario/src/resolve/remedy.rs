@@ -87,10 +87,6 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(within_context(scenario, *context_tokens));
             remedies.extend(longer_context(scenario, catalog));
         }
-        ResolveError::NoReaction { remedies, .. } => {
-            let effect = "rules with clients that react".to_owned();
-            remedies.extend(tried(scenario, "sched.rules", "reference", effect));
-        }
         ResolveError::NoSpeculation { remedies, .. } => {
             let drafts = "with drafts".to_owned();
             remedies.extend(tried(scenario, "sched.rules", "reference", drafts));

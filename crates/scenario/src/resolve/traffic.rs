@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quantity::editable;
 use sim_core::{
     ArrivalProcess, LengthSpec, RequestSource, Slo,
+    clients::ClientTime,
     workload::{
         Arrivals, Mix, OnOff, RateProfile, RequestClass, RequestLengths, Sessions, SharedPrefix,
     },
@@ -12,6 +13,7 @@ use sim_core::{
 
 use crate::{
     class::{CLASS_PREFIX, ClassSpec, REST},
+    overload::LinePolicy,
     schema::Scenario,
     writing,
 };
@@ -45,6 +47,8 @@ struct Member<'a> {
     shared_prefix: Option<SharedPrefix>,
     /// Its sessions, if it has any.
     sessions: Option<Sessions>,
+    /// How long its clients wait, where classes differ in that.
+    patience: Option<ClientTime>,
 }
 
 impl<'a> Traffic<'a> {
@@ -67,6 +71,7 @@ impl<'a> Traffic<'a> {
             slo: scenario.slo,
             shared_prefix: prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
             sessions: scenario.sessions_of(None),
+            patience: scenario.class_patience(None),
         };
         let class = |(index, spec): (usize, &'a ClassSpec)| Member {
             spec: Some(spec),
@@ -79,6 +84,7 @@ impl<'a> Traffic<'a> {
                 None => prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
             },
             sessions: scenario.sessions_of(Some(spec)),
+            patience: scenario.class_patience(Some(spec)),
         };
         // What is left over comes first: it draws as it would alone.
         let rest = (left > ROUNDING).then_some(rest);
@@ -258,7 +264,7 @@ impl<'a> Traffic<'a> {
             ledger.push(LedgerEntry::new((&key(part), &label(name), unit), value, kind, source));
         }
         if let Some(priority) = spec.and_then(|spec| spec.priority) {
-            let source = if self.scenario.vllm.by_priority && self.scenario.rules.are_vllms() {
+            let source = if self.scenario.goes_by_priority() {
                 TYPED
             } else {
                 "typed; without sched.policy=priority requests are served in order of arrival"
@@ -270,6 +276,10 @@ impl<'a> Traffic<'a> {
             let name = (&*key("prefix"), &*label("shared prefix"), "tokens");
             let source = self.scenario.prefix_source();
             ledger.push(LedgerEntry::new(name, tokens as f64, Provenance::Given, source));
+        }
+        if let Some(patience_s) = spec.and_then(|spec| spec.patience_s) {
+            let name = (&*key("patience"), &*label("patience"), "s");
+            ledger.push(LedgerEntry::new(name, patience_s, Provenance::Given, TYPED));
         }
     }
 
@@ -325,6 +335,12 @@ impl Scenario {
         }
     }
 
+    /// Whether the line or vLLM's scheduler takes the most important class first.
+    fn goes_by_priority(&self) -> bool {
+        self.overload.policy == LinePolicy::Priority
+            || (self.vllm.by_priority && self.rules.are_vllms())
+    }
+
     /// What the ledger says of a prefix that was typed.
     pub(super) const fn prefix_source(&self) -> &'static str {
         if !self.rules.are_vllms() {
@@ -362,6 +378,7 @@ impl Member<'_> {
             priority: self.spec.and_then(|spec| spec.priority).unwrap_or(0),
             shared_prefix: self.shared_prefix,
             sessions: self.sessions,
+            patience: self.patience,
         }
     }
 }

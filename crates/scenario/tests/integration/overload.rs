@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use scenario::{OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
 use sim_core::{
-    Keep, Rules, Run,
+    Keep, RequestSource, Rules, Run,
     clients::{
-        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, Population, Retries,
-        RetryWait, Throttle,
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
+        Retries, RetryWait, Throttle,
     },
     engine::{
         Attendance, Codel, OverloadPolicy, ServiceOrder, VllmRules, simulate_attended,
@@ -67,7 +67,7 @@ fn every_setting_reaches_the_simulator() {
             pacing: Pacing::OnSchedule,
         },
         patience: Some(Patience {
-            after_s: 8.0,
+            time: PatienceTime::Same(ClientTime::Fixed { mean_s: 8.0 }),
             awaits: Awaited::Answer,
             work: GivenUpWork::StillDone,
         }),
@@ -85,25 +85,82 @@ fn every_setting_reaches_the_simulator() {
     assert_eq!((retries.wait, retries.budget), (RetryWait::Immediate, None));
 }
 
+/// All rules have clients that react; only drafts have none.
 #[test]
-fn rules_without_clients_say_what_works() {
+fn clients_react_under_all_rules() {
     for (rules, setting) in [
         ("vllm-0.33", "overload.queue_limit=100"),
         ("vllm-0.11", "clients.patience=5"),
         ("static", "overload.policy=priority"),
         ("dynamic(0.02s)", "arrivals=closed(200,10s)"),
-        ("sequential", "clients.throttle=on"),
+        ("sequential", "clients.throttle=on&overload.queue_limit=3"),
         ("vllm-0.33", "overload.policy=codel"),
         ("static", "overload.deadline=1"),
     ] {
-        let error = refused(&format!("sched.rules={rules}&{setting}"));
-        let text = error.to_string();
-        for part in [setting, rules, "Try sched.rules=reference"] {
-            assert!(text.contains(part), "{setting} under {rules}: {text}");
-        }
-        let [remedy] = error.remedies() else { panic!("one remedy: {text}") };
-        assert_eq!((&*remedy.key, &*remedy.value), ("sched.rules", "reference"));
+        let link = format!("sched.rules={rules}&{setting}&sim.requests=300");
+        let resolved = resolved(&link);
+        assert!(!resolved.attendance.is_open(), "{link}");
+        assert_eq!(run(&link).verify(), Ok(()), "{link}");
     }
+    let text = refused("spec.tokens=4&clients.patience=5").to_string();
+    assert!(text.contains("spec.tokens=4 beside clients.patience=5"), "{text}");
+    let text = refused("spec.tokens=4&class.vip=share:20,patience:5").to_string();
+    assert!(text.contains("spec.tokens=4 beside class.vip.patience=5"), "{text}");
+}
+
+/// What a link says of patience, whose it is, and how it varies.
+#[test]
+fn patience_reaches_the_simulator() {
+    let patience = |link: &str| resolved(link).attendance.clients.patience.map(|p| p.time);
+    let same = |time| Some(PatienceTime::Same(time));
+    assert_eq!(patience("clients.patience=8"), same(ClientTime::Fixed { mean_s: 8.0 }));
+    assert_eq!(
+        patience("clients.patience=8&clients.patience_spread=exponential"),
+        same(ClientTime::Exponential { mean_s: 8.0 })
+    );
+    let lognormal =
+        "clients.patience=8&clients.patience_spread=lognormal&clients.patience_sigma=0.5";
+    assert_eq!(patience(lognormal), same(ClientTime::LogNormal { mean_s: 8.0, sigma: 0.5 }));
+    assert_eq!(patience("clients.patience_spread=exponential"), None);
+
+    let by_class = |link: &str| {
+        let resolved = resolved(link);
+        let RequestSource::Mixed(mix) = &resolved.setup.workload.source else { panic!("{link}") };
+        let classes: Vec<_> = mix.classes.iter().map(|class| class.patience).collect();
+        (resolved.attendance.clients.patience.map(|p| p.time), classes)
+    };
+    let fixed = |mean_s| Some(ClientTime::Fixed { mean_s });
+    let classes = "class.a=share:20,patience:3&class.b=share:30,patience:0&class.c=share:10";
+    // What the classes leave over comes first.
+    assert_eq!(
+        by_class(classes),
+        (Some(PatienceTime::OfClass), vec![None, fixed(3.0), None, None])
+    );
+    assert_eq!(
+        by_class(&format!("{classes}&clients.patience=9")),
+        (Some(PatienceTime::OfClass), vec![fixed(9.0), fixed(3.0), None, fixed(9.0)])
+    );
+    let exponential = by_class(&format!("{classes}&clients.patience_spread=exponential"));
+    assert_eq!(exponential.1[1], Some(ClientTime::Exponential { mean_s: 3.0 }));
+    // Nobody has any, or everybody the same.
+    assert_eq!(by_class("class.b=share:30,patience:0").0, None);
+    assert_eq!(
+        by_class("class.b=share:30&clients.patience=9"),
+        (same(ClientTime::Fixed { mean_s: 9.0 }), vec![None, None])
+    );
+    let ledger = resolved(classes).ledger;
+    assert_eq!(ledger.get("class.a.patience").map(|entry| entry.value), Some(3.0));
+}
+
+/// The clients of a class that gives up sooner do.
+#[test]
+fn who_has_less_patience_gives_up_more() {
+    let run =
+        run("rate=90&sim.requests=3000&sched.max_num_seqs=40&class.hasty=share:50,patience:300ms");
+    assert!(run.abandoned > 0);
+    let [patient, hasty] = &run.classes[..] else { panic!("two classes") };
+    assert_eq!(patient.completed, patient.offered);
+    assert_eq!(hasty.offered - hasty.completed, run.abandoned);
 }
 
 /// Both settings of a priority mean the same under vLLM's rules, and under the reference rules the
@@ -194,6 +251,8 @@ fn what_changes_nothing_is_told_with_what_would_make_it_count() {
         "overload.queue_limit=50&overload.rejection_cost=2ms&clients.throttle=on",
         "class.vip=share:20,priority:-1&overload.policy=priority",
         "sched.rules=vllm&class.vip=share:20,priority:-1&overload.policy=priority",
+        "class.vip=share:20,patience:5&clients.awaits=answer&clients.retries=2",
+        "clients.patience=5&clients.patience_spread=lognormal&clients.patience_sigma=0.5",
     ] {
         assert_eq!(said(quiet), Vec::<String>::new(), "{quiet}");
     }
@@ -215,6 +274,8 @@ fn what_lacks_what_it_needs_changes_nothing() {
         ("overload.retry_after=9", "overload.queue_limit"),
         ("clients.awaits=answer", "clients.patience"),
         ("clients.abandoned=finished", "clients.patience"),
+        ("clients.patience_spread=exponential", "clients.patience"),
+        ("clients.patience_sigma=2", "clients.patience"),
         ("clients.retries=5", "overload.queue_limit"),
         ("clients.backoff=9", "clients.retries"),
         ("clients.retry_budget=50", "clients.retries"),
@@ -234,32 +295,43 @@ fn links() -> impl Strategy<Value = String> {
     let work = prop::sample::select(vec!["stopped", "finished"]);
     let budget = prop::sample::select(vec!["0", "20%"]);
     let throttle = prop::sample::select(vec!["on", "off"]);
+    let rules = prop::sample::select(vec![
+        "reference",
+        "vllm-0.33",
+        "vllm-0.11",
+        "vllm-0.33&sched.async=on&sched.prefix_caching=on&prefix=30",
+        "static",
+        "dynamic(50ms)",
+        "sequential",
+    ]);
+    let spread = prop::sample::select(vec!["fixed", "exponential", "lognormal"]);
     let arrivals =
         prop::sample::select(vec!["poisson", "closed(30,500ms)", "closed(40,1s,scheduled)"]);
     (
         (policy, limit, time(), time()),
         (time(), awaits, work, 0..4, time()),
-        (budget, throttle, arrivals, 5..80, any::<u32>()),
+        (budget, throttle, arrivals, (5..80, any::<u32>()), [rules, spread]),
     )
         .prop_map(|(line, clients, others)| {
             let (policy, limit, deadline, after) = line;
             let (patience, awaits, work, retries, backoff) = clients;
-            let (budget, throttle, arrivals, rate, seed) = others;
+            let (budget, throttle, arrivals, (rate, seed), words) = others;
+            let [rules, spread] = words;
             format!(
-                "overload.policy={policy}&overload.queue_limit={limit}&overload.deadline={deadline}\
+                "sched.rules={rules}&clients.patience_spread={spread}&overload.policy={policy}&overload.queue_limit={limit}&overload.deadline={deadline}\
                  &overload.retry_after={after}&overload.rejection_cost=1ms&overload.codel_interval=200ms\
                  &clients.patience={patience}&clients.awaits={awaits}&clients.abandoned={work}\
                  &clients.retries={retries}&clients.backoff={backoff}&clients.backoff_cap=5\
                  &clients.retry_budget={budget}&clients.throttle={throttle}\
                  &clients.throttle_window=5&arrivals={arrivals}&rate={rate}&seed={seed}\
                  &in=uniform(50,500)&out=uniform(1,60)&sched.max_num_seqs=6&sim.requests=80\
-                 &class.vip=share:30,priority:-2,in:40"
+                 &class.vip=share:30,priority:-2,in:40,patience:1"
             )
         })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// What a link says is simulated alike by the fast engine and by the one that looks at every
     /// request in every step.

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use scenario::{
     ClassSpec, Clients, ClosedLoop, Direction, Disagg, FIELDS, LinePolicy, Overload, Profile,
-    Scenario, Sched, SchedRules, Sim, Spec, Step, StepKind, StepOverrides, VllmOptions, field,
+    Scenario, Sched, SchedRules, Sim, Spec, Spread, Step, StepKind, StepOverrides, VllmOptions,
+    field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -110,15 +111,12 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
         of(0.001..600.0),
         of(0.0001..60.0),
         of(-1000..=1000),
-        of(0_u64..=10_000_000),
-        of(turns()),
-        of(think()),
+        (of(0_u64..=10_000_000), of(seconds()), of(turns()), of(think())),
     );
     prop::collection::btree_map("[a-z0-9_-]{1,24}", class, 0..=16).prop_map(|classes| {
         let number = classes.len() as f64;
-        let spec = |(name, parts)| {
-            let (share, input, output, ttft_s, tpot_s, priority, prefix_tokens, turns, think) =
-                parts;
+        let spec = |(name, (share, input, output, ttft_s, tpot_s, priority, others))| {
+            let (prefix_tokens, patience_s, turns, think) = others;
             // Half of them leave something over; a share stays above the least that is simulated.
             let share: f64 = share / number;
             let share = if share < 0.0001 { 0.0001 } else { share };
@@ -133,6 +131,7 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
                 prefix_tokens,
                 turns,
                 think,
+                patience_s,
             }
         };
         classes.into_iter().filter(|(name, _)| name != "rest").map(spec).collect()
@@ -177,17 +176,25 @@ fn overload() -> impl Strategy<Value = Overload> {
 }
 
 fn clients() -> impl Strategy<Value = Clients> {
+    let spread = prop_oneof![
+        2 => Just(Spread::Fixed),
+        1 => Just(Spread::Exponential),
+        1 => Just(Spread::LogNormal),
+    ];
     (
-        (seconds(), any::<bool>(), any::<bool>(), 0u64..=100),
+        ((seconds(), spread, 0.0..10.0), any::<bool>(), any::<bool>(), 0u64..=100),
         (seconds(), 0.001..3600.0, prop_oneof![Just(0.0), 0.0..1.0]),
         (any::<bool>(), 1.0..100.0, 0.001..3600.0),
     )
         .prop_map(
-            |((patience_s, await_answer, work_is_finished, retries), waits, throttling)| {
+            |((patience, await_answer, work_is_finished, retries), waits, throttling)| {
+                let (patience_s, patience_spread, patience_sigma) = patience;
                 let (backoff_s, backoff_cap_s, retry_budget) = waits;
                 let (throttle, throttle_k, throttle_window_s) = throttling;
                 Clients {
                     patience_s,
+                    patience_spread,
+                    patience_sigma,
                     await_answer,
                     work_is_finished,
                     retries,

@@ -318,17 +318,11 @@ fn overload_group() -> El {
         },
         begins_open: false,
         furnish: |body| {
-            let state = expect_context::<State>();
-            let note = move || match state.current.with(|scenario| scenario.rules) {
-                SchedRules::Reference => "",
-                _ => strings::NEEDS_REFERENCE,
-            };
             let body = body
-                .child(el("p").class("control-help").text_of(note))
                 .child(word_choice("queue-policy", "overload.policy"))
                 .child([control(&settings::QUEUE_LIMIT), control(&settings::DEADLINE)]);
             let body = details(body, &settings::LINE_DETAILS).child(control(&settings::PATIENCE));
-            let body = choices(body, PATIENCE_CHOICES)
+            let body = details(choices(body, PATIENCE_CHOICES), &settings::PATIENCE_DETAILS)
                 .when(is_shown("clients.retries"), || control(&settings::RETRIES));
             let body = details(body, &settings::RETRY_DETAILS);
             details(choices(body, THROTTLE_CHOICES), &settings::THROTTLE_DETAILS)
@@ -337,8 +331,11 @@ fn overload_group() -> El {
     .el()
 }
 
-const PATIENCE_CHOICES: &[(&str, &str)] =
-    &[("awaits", "clients.awaits"), ("abandoned", "clients.abandoned")];
+const PATIENCE_CHOICES: &[(&str, &str)] = &[
+    ("awaits", "clients.awaits"),
+    ("abandoned", "clients.abandoned"),
+    ("patience-spread", "clients.patience_spread"),
+];
 
 const THROTTLE_CHOICES: &[(&str, &str)] = &[("throttle", "clients.throttle")];
 
