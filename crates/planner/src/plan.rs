@@ -173,7 +173,8 @@ impl Plan {
             Some(users) => (Demand::of(&attendance), users as f64),
             None => (Demand::Rate, plan.asked),
         };
-        Self { attendance, demand, asked, classes: resolved.classes.clone(), ..plan }
+        let ceiling = plan.ceiling.clone().of_sessions(&attendance);
+        Self { attendance, demand, asked, ceiling, classes: resolved.classes.clone(), ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.

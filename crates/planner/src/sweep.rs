@@ -44,7 +44,9 @@ impl Sweep {
     pub fn new(resolved: &Resolved, rates: Vec<f64>) -> Self {
         let replications = resolved.replications.max(1) as usize;
         let sweep = Self::of(steady(&resolved.setup), rates, replications);
-        Self { attendance: open_loop(&resolved.attendance), ..sweep }
+        let attendance = open_loop(&resolved.attendance);
+        let ceiling = sweep.ceiling.clone().of_sessions(&attendance);
+        Self { attendance, ceiling, ..sweep }
     }
 
     /// Ask under recorded arrivals and lengths; see [`Plan::replaying`](crate::Plan::replaying).
