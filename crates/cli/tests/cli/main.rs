@@ -12,6 +12,7 @@ mod memory;
 mod pools;
 mod reaction;
 mod recordings;
+mod sessions;
 mod steadiness;
 mod traffic;
 
