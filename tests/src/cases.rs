@@ -7,12 +7,16 @@ use scenario::Scenario;
 use sim_core::{
     ArrivalProcess, EngineSpec, Keep, LengthSpec, Precision, RequestSource, Rules, Setup, Slo,
     StepTimeSpec, Trace, TraceRow, Workload,
+    clients::{ClientSpec, ClientTime, Population, SessionCounts},
     engine::{
-        VllmRules,
+        Attendance, OverloadPolicy, Speculation, VllmRules, simulate_attended,
         vllm::{Policy, Version},
     },
     simulate, simulate_by_oracle,
-    workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths, Requests, SharedPrefix},
+    workload::{
+        Arrivals, Mix, RateProfile, RequestClass, RequestLengths, Requests, Sessions, SharedPrefix,
+        Turns,
+    },
 };
 
 use crate::Fingerprint;
@@ -174,6 +178,7 @@ fn three_classes(rate_per_s: f64, rules: VllmRules) -> Setup {
             slo: Slo { ttft_s: 1.0 + f64::from(priority), tpot_s: 0.04, share: 0.99 },
             priority,
             shared_prefix: Some(SharedPrefix { group: 0, tokens: 100 + 50 * priority as u64 }),
+            sessions: None,
             patience: None,
         };
     let classes = [
@@ -213,6 +218,57 @@ fn vllm_preemptions() -> u64 {
     let mut setup = three_classes(30.0, rules);
     setup.engine.kv_capacity_tokens = 24_000;
     bits_of(&setup, BOUNDED)
+}
+
+/// Tokens drafted four at a time, at lengths that end anywhere among them.
+fn speculative_drafts() -> u64 {
+    let mut setup = mixed(1.0, 15.0);
+    setup.rules = Rules::Speculative(Speculation { tokens: 4, acceptance: 0.7, draft_cost: 0.05 });
+    bits_of(&setup, BOUNDED)
+}
+
+/// Sessions of every number of turns and every time to think, under the reference rules and under
+/// vLLM's, whose cache is too small for all conversations.
+fn sessions() -> u64 {
+    let mut caching = VllmRules::plain(Version::V0_33);
+    caching.prefix_caching = true;
+    let mut setup = three_classes(14.0, caching);
+    setup.engine.kv_capacity_tokens = 60_000;
+    if let RequestSource::Mixed(mix) = &mut setup.workload.source {
+        let kinds = [
+            (Turns::Geometric { mean: 4.0 }, ClientTime::LogNormal { mean_s: 8.0, sigma: 0.9 }),
+            (Turns::Uniform { least: 1, most: 7 }, ClientTime::Exponential { mean_s: 3.0 }),
+            (Turns::Fixed { turns: 5 }, ClientTime::Fixed { mean_s: 0.7 }),
+        ];
+        for (class, (turns, think)) in Arc::make_mut(mix).classes.iter_mut().zip(kinds) {
+            class.sessions = Some(Sessions { turns, think, most_tokens: 12_000 });
+        }
+    }
+    let attendance = Attendance {
+        clients: ClientSpec { population: Population::Sessions, ..ClientSpec::OPEN },
+        overload: OverloadPolicy::UNBOUNDED,
+    };
+    let mut fingerprint = Fingerprint::default();
+    for rules in [Rules::Reference, setup.rules.clone()] {
+        setup.rules = rules;
+        match simulate_attended(&attendance.before(&setup), BOUNDED) {
+            Ok(done) => {
+                fingerprint.run(&done.run);
+                fingerprint.whole(done.run.cached_tokens);
+                let SessionCounts { found, begun, completed, under_way, cut_turns, .. } =
+                    done.sessions.unwrap_or_default();
+                for count in [found, begun, completed, under_way, cut_turns] {
+                    fingerprint.whole(count);
+                }
+            }
+            Err(error) => fingerprint.bytes(error.to_string().as_bytes()),
+        }
+    }
+    // To clients that do not wait, turns are requests of their own.
+    for request in Requests::new(&setup.workload, setup.seed) {
+        fingerprint.whole(request.input_tokens);
+    }
+    fingerprint.value()
 }
 
 fn by_the_oracle() -> u64 {
@@ -289,5 +345,7 @@ pub fn cases() -> Vec<Case> {
         Case { name: "plan_of_mixed_traffic", bits: plan_of_mixed_traffic },
         Case { name: "proof", bits: proof },
         Case { name: "steadiness", bits: steadiness },
+        Case { name: "speculative_drafts", bits: speculative_drafts },
+        Case { name: "sessions", bits: sessions },
     ]
 }

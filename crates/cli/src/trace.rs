@@ -40,8 +40,8 @@ pub(crate) fn recording(
 }
 
 /// What a recording takes the place of, beside classes: it is one, and says when what comes.
-const REPLACED: [&str; 6] =
-    ["in", "out", "arrivals", "profile", "sim.requests", "sim.replications"];
+const REPLACED: [&str; 8] =
+    ["in", "out", "arrivals", "profile", "turns", "think", "sim.requests", "sim.replications"];
 
 /// Leave out what a recording takes the place of, and say so where a person asked for it. `has_rate`
 /// says that the scenario's rate is the one to replay at.

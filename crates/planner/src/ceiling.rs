@@ -8,7 +8,12 @@
 //! slots then fill one by one. Where a flood finishes more (batches that are served whole are full
 //! in it from the first), it counts.
 
-use sim_core::{Run, Setup, float::lesser};
+use sim_core::{
+    Rules, Run, Setup,
+    clients::Population,
+    engine::{Attendance, VllmRules},
+    float::lesser,
+};
 
 use crate::{
     answer::Estimate,
@@ -38,6 +43,8 @@ const MOST_REQUESTS: u64 = 100_000;
 pub(crate) struct Ceiling {
     /// The engine under a load without lulls.
     setup: Setup,
+    /// Its clients, who wait for nothing but where the cache knows their sessions.
+    attendance: Attendance,
     /// What the closed form says, per second.
     closed_form_per_s: f64,
     /// Requests that fill every slot once.
@@ -64,6 +71,7 @@ impl Ceiling {
             turnover.saturating_mul(TURNOVERS).clamp(LEAST_REQUESTS, MOST_REQUESTS);
         Self {
             setup,
+            attendance: Attendance::OPEN,
             closed_form_per_s,
             turnover,
             probes: 0,
@@ -71,6 +79,18 @@ impl Ceiling {
             is_found: false,
             finished_per_s: Vec::new(),
         }
+    }
+
+    /// The same for turns of sessions that a prefix cache finds again: it can only where each is sent
+    /// after the one before. Elsewhere turns count as requests with their lengths, since under overload
+    /// those of sessions that have just begun would be too many among the first.
+    pub(crate) fn of_sessions(mut self, attendance: &Attendance) -> Self {
+        let caches =
+            matches!(self.setup.rules, Rules::VllmV1(VllmRules { prefix_caching: true, .. }));
+        if caches && attendance.clients.population == Population::Sessions {
+            self.attendance.clients.population = Population::Sessions;
+        }
+        self
     }
 
     /// Requests of mean length that the engine holds at once.
@@ -94,7 +114,9 @@ impl Ceiling {
 
     /// The run at a rate in a replication.
     pub(crate) fn job(&self, rate_per_s: f64, replication: usize) -> Job {
-        job_at(&self.setup, rate_per_s, replication as u32)
+        let mut job = job_at(&self.setup, rate_per_s, replication as u32);
+        job.attendance = self.attendance;
+        job
     }
 
     /// Take a run in.

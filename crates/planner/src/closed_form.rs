@@ -214,9 +214,11 @@ fn kinds_at(setup: &Setup, share: Option<f64>) -> Vec<Kind> {
     let kind = |class: &RequestClass| {
         let (input_tokens, output_tokens) = match (&class.lengths, share) {
             (RequestLengths::Independent { input, output }, Some(share)) => {
-                (input.at(share), output.at(share))
+                // A conversation may have grown as long as it can.
+                let history = class.sessions.map_or(0.0, |sessions| sessions.most_tokens as f64);
+                (greater(input.at(share), history), output.at(share))
             }
-            _ => class.lengths.mean_tokens(),
+            _ => class.mean_tokens(),
         };
         Kind {
             share: total.map_or(1.0, |total| class.weight / total),
@@ -267,13 +269,15 @@ const fn speculation(setup: &Setup) -> Speculation {
 }
 
 /// Tokens of a prompt of mean length that the prefix cache holds: whole blocks of what prompts of
-/// its class begin with, but not the last token, whose logits are the first of the output.
+/// its class begin with or of the conversation before, but not the last token, whose logits are the
+/// first of the output. A cache without limits, that is: what it has lost by then is not known.
 fn cached_tokens(setup: &Setup, class: &RequestClass) -> f64 {
     let Rules::VllmV1(VllmRules { prefix_caching: true, .. }) = setup.rules else { return 0.0 };
-    let Some(prefix) = class.shared_prefix else { return 0.0 };
-    let (input_tokens, _) = class.lengths.mean_tokens();
+    let prefix_tokens = class.shared_prefix.map_or(0.0, |prefix| prefix.tokens as f64);
+    let known_tokens = greater(prefix_tokens, class.mean_history_tokens());
+    let (input_tokens, _) = class.mean_tokens();
     let block_tokens = BLOCK_SIZE as f64;
-    let found = lesser(prefix.tokens as f64, input_tokens - 1.0);
+    let found = lesser(known_tokens, input_tokens - 1.0);
     block_tokens * libm::floor(greater(found, 0.0) / block_tokens)
 }
 

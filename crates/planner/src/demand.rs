@@ -37,7 +37,7 @@ impl Demand {
     /// What a scenario asks by.
     pub(crate) const fn of(attendance: &Attendance) -> Self {
         match attendance.clients.population {
-            Population::Open => Self::Rate,
+            Population::Open | Population::Sessions => Self::Rate,
             Population::Closed { think, pacing, .. } => Self::Users {
                 think_s: think.mean_s(),
                 on_schedule: matches!(pacing, Pacing::OnSchedule),
@@ -97,8 +97,17 @@ impl Demand {
     }
 }
 
-/// The same clients where arrivals are given, so that there are no users who send.
+/// The same clients where arrivals are given, so that no users decide when they send.
 pub(crate) fn open_loop(attendance: &Attendance) -> Attendance {
+    match attendance.clients.population {
+        // They come at the rate that is asked about.
+        Population::Sessions => *attendance,
+        Population::Open | Population::Closed { .. } => recorded(attendance),
+    }
+}
+
+/// The same clients where a recording says who sends what.
+pub(crate) fn recorded(attendance: &Attendance) -> Attendance {
     let mut attendance = *attendance;
     attendance.clients.population = Population::Open;
     attendance

@@ -25,7 +25,7 @@ use crate::{
     bisection::Bisection,
     ceiling::Ceiling,
     closed_form::{asked_rate, ceiling_of, kinds_of},
-    demand::{Demand, open_loop},
+    demand::{Demand, recorded},
     job::Job,
     load::Load,
     out_of_reach,
@@ -146,7 +146,8 @@ impl Plan {
             None => (Demand::Rate, plan.asked),
         };
         let (classes, untyped) = (resolved.classes.clone(), resolved.untyped.clone());
-        Self { attendance, demand, asked, classes, untyped, ..plan }
+        let ceiling = plan.ceiling.clone().of_sessions(&attendance);
+        Self { attendance, demand, asked, ceiling, classes, untyped, ..plan }
     }
 
     /// The same with one replication: an answer without intervals, while a slider moves.
@@ -166,7 +167,7 @@ impl Plan {
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let bracket = Some((trace_rate_per_s, REPLAY_SPAN * trace_rate_per_s));
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        let attendance = open_loop(&resolved.attendance);
+        let attendance = recorded(&resolved.attendance);
         let plan = Self::of(setup, rate_per_s, resolved.headroom, 1);
         let untyped = resolved.untyped.clone();
         Self { attendance, bracket, ceiling, untyped, ..plan }

@@ -9,7 +9,7 @@ use crate::{
     answer::LoadPoint,
     ceiling::Ceiling,
     closed_form::ceiling_of,
-    demand::{Demand, open_loop},
+    demand::{Demand, open_loop, recorded},
     job::Job,
     load::Load,
     steady::{evenly_spaced, steady},
@@ -44,7 +44,9 @@ impl Sweep {
     pub fn new(resolved: &Resolved, rates: Vec<f64>) -> Self {
         let replications = resolved.replications.max(1) as usize;
         let sweep = Self::of(steady(&resolved.setup), rates, replications);
-        Self { attendance: open_loop(&resolved.attendance), ..sweep }
+        let attendance = open_loop(&resolved.attendance);
+        let ceiling = sweep.ceiling.clone().of_sessions(&attendance);
+        Self { attendance, ceiling, ..sweep }
     }
 
     /// Ask under recorded arrivals and lengths; see [`Plan::replaying`](crate::Plan::replaying).
@@ -60,7 +62,7 @@ impl Sweep {
         setup.workload.source = RequestSource::Replay { trace, speed: 1.0 / trace_rate_per_s };
         setup.step_time = setup.step_time.for_workload(&setup.workload.source);
         let ceiling = Ceiling::new(&evenly_spaced(&setup), ceiling_of(&setup));
-        let attendance = open_loop(&resolved.attendance);
+        let attendance = recorded(&resolved.attendance);
         Self { attendance, ceiling, ..Self::of(setup, rates, 1) }
     }
 

@@ -189,3 +189,25 @@ fn every_rules_clients_are_planned_for() {
         assert!(users(&answer).capacity.expect("users").value >= 1.0, "{rules}");
     }
 }
+
+/// Turns of a session have longer prompts than single requests, and a prefix cache spares what was
+/// said before; with as many tokens each, turns and single requests are the same load.
+#[test]
+fn conversations_take_more_and_a_cache_gives_it_back() {
+    let chat = "rate=60&in=200&out=100&sched.max_num_batched_tokens=4096";
+    let single = capacity(chat);
+    let sessions = plan(&format!("{chat}&turns=8&think=3s"));
+    let turns = sessions.capacity_per_s.expect("a capacity").value;
+    assert!(turns < 0.8 * single, "{turns} of {single}");
+    let ceiling = sessions.ceiling_per_s.expect("a ceiling").value;
+    assert!(turns < ceiling, "{turns} {ceiling}");
+    // 200 + 7 · 300 / 2 tokens on average.
+    let alike = capacity("rate=60&in=1250&out=100&sched.max_num_batched_tokens=4096");
+    assert!((turns / alike - 1.0).abs() < 0.15, "{turns} {alike}");
+    let vllm = format!("{chat}&turns=8&think=3s&sched.rules=vllm-0.33");
+    let without = capacity(&vllm);
+    let with = plan(&format!("{vllm}&sched.prefix_caching=on"));
+    let held = with.capacity_per_s.expect("a capacity").value;
+    assert!(held > 1.2 * without, "{held} of {without}");
+    assert!(held < with.ceiling_per_s.expect("a ceiling").value, "{with:?}");
+}

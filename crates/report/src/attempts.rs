@@ -1,9 +1,13 @@
 //! What became of the attempts of clients that react, beside what became of users' requests.
 
-use quantity::{count, counted};
+use quantity::{count, counted, share};
 use scenario::Scenario;
 use serde_json::{Value, json};
-use sim_core::{Distribution, Run, clients::AttemptCounts};
+use sim_core::{
+    Distribution, Run,
+    clients::{AttemptCounts, SessionCounts},
+    engine::AttendedRun,
+};
 
 use crate::json::distribution;
 
@@ -15,12 +19,22 @@ pub struct Attempts {
     /// Of those that were answered, from being sent to the first token, in seconds: what a client
     /// measures that does not know when it meant to send.
     pub ttft_from_send: Distribution,
+    /// What became of the sessions, where clients have any.
+    pub sessions: Option<SessionCounts>,
 }
 
 impl Attempts {
-    /// Add those of another replica.
-    pub fn add(&mut self, counts: &AttemptCounts, ttft_from_send: &Distribution) {
-        let mine = &mut self.counts;
+    /// Those of a run, and the run.
+    #[must_use]
+    pub fn of(run: AttendedRun) -> (Run, Self) {
+        let AttendedRun { run, attempts: counts, ttft_from_send, sessions } = run;
+        (run, Self { counts, ttft_from_send, sessions })
+    }
+
+    /// Add those of another replica; sessions have one alone.
+    pub fn add(&mut self, other: &Self) {
+        let (mine, counts) = (&mut self.counts, &other.counts);
+        self.sessions = self.sessions.or(other.sessions);
         for (mine, theirs) in [
             (&mut mine.sent, counts.sent),
             (&mut mine.retries, counts.retries),
@@ -35,7 +49,7 @@ impl Attempts {
         ] {
             *mine += theirs;
         }
-        self.ttft_from_send.merge(ttft_from_send);
+        self.ttft_from_send.merge(&other.ttft_from_send);
     }
 }
 
@@ -73,6 +87,7 @@ pub(crate) fn sentences(attempts: &Attempts, scenario: &Scenario) -> Vec<String>
         let retries = counted(counts.retries, "retry", "retries");
         sentences.push(format!("{tries} sent, {retries} among them: {}.", ends.join(", ")));
     }
+    sentences.extend(attempts.sessions.iter().flat_map(of_sessions));
     if counts.never_fit > 0 {
         let tries = counted(counts.never_fit, "attempt", "attempts");
         sentences.push(format!("{tries} rejected for good: no empty engine has room for them."));
@@ -93,6 +108,30 @@ pub(crate) fn sentences(attempts: &Attempts, scenario: &Scenario) -> Vec<String>
         sentences.push(TWO_VIEWS.to_owned());
     }
     sentences
+}
+
+/// How the sessions ended, and how their conversations grew.
+fn of_sessions(counts: &SessionCounts) -> [String; 2] {
+    let ends = named(&[
+        (counts.completed, "ended"),
+        (counts.broken_off, "broken off by a turn without an answer"),
+        (counts.under_way, "still under way at the end"),
+    ]);
+    let met = counted(counts.found + counts.begun, "session", "sessions");
+    let found = count(counts.found);
+    let turns = counted(counts.turns, "turn", "turns");
+    let known = share(counts.history_share());
+    let cut = if counts.cut_turns == 0 {
+        String::new()
+    } else {
+        format!(" {} went without the oldest turns of their conversation.", count(counts.cut_turns))
+    };
+    [
+        format!("{met}, {found} of them found under way: {}.", ends.join(", ")),
+        format!(
+            "{turns}: {known} of their prompt tokens had been in the conversation before.{cut}"
+        ),
+    ]
 }
 
 /// Row of the latencies that count from the real sending.
@@ -122,5 +161,21 @@ pub(crate) fn json(attempts: &Attempts) -> Value {
         "forbidden": counts.forbidden,
         "wasted_tokens": counts.wasted_tokens,
         "ttft_from_send": distribution(&attempts.ttft_from_send),
+        "sessions": attempts.sessions.as_ref().map(sessions_json),
+    })
+}
+
+fn sessions_json(counts: &SessionCounts) -> Value {
+    json!({
+        "found_under_way": counts.found,
+        "begun": counts.begun,
+        "completed": counts.completed,
+        "broken_off": counts.broken_off,
+        "under_way": counts.under_way,
+        "turns": counts.turns,
+        "cut_turns": counts.cut_turns,
+        "input_tokens": counts.input_tokens,
+        "history_tokens": counts.history_tokens,
+        "history_share": counts.history_share(),
     })
 }

@@ -6,7 +6,7 @@ use sim_core::{Distribution, Run};
 
 use crate::{
     attempts::{self, Attempts},
-    steadiness, table, words,
+    steadiness, table, windows, words,
 };
 
 /// What happened in a run of a scenario, for a terminal. `class_names` in the order of the run's
@@ -36,6 +36,7 @@ pub fn run_text(
         run.output_tokens_per_s(),
     ));
     lines.push(words::run_share(run.slo_met, run.offered));
+    lines.extend(windows::targets(run));
     if replicas > 1 {
         lines.push(words::run_replicas(replicas));
     }

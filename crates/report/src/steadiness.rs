@@ -7,7 +7,7 @@ use sim_core::{
     measure::{Interval, Intervals, Judgement, PercentileAdvice, Reason, Verdict},
 };
 
-use crate::{table, words};
+use crate::{table, windows, words};
 
 /// The percentile that advice is given on.
 const TAIL_PERCENT: f64 = 99.0;
@@ -146,6 +146,7 @@ pub(crate) fn steadiness_json(run: &Run) -> Value {
             Reason::TooShort => "too_short",
         },
         "warm_up_s": warm_up_s(run),
+        "by_window": windows::targets_json(run),
         "intervals": intervals,
     })
 }

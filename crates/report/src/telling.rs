@@ -165,6 +165,7 @@ fn sized(
     sentences.extend(answer.is_at_limit().then(|| words::at_limit(answer.limit_margin())));
     sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus, unit));
     sentences.extend(traffic::users(answer, scenario));
+    sentences.extend(traffic::sessions(scenario));
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
     sentences.extend(traffic::unanswered(answer));
@@ -216,6 +217,7 @@ fn sized(
 pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
     let all = [
         traffic::users(answer, scenario),
+        traffic::sessions(scenario),
         traffic::unanswered(answer),
         traffic::peak(answer, scenario),
         traffic::classes(scenario),

@@ -34,6 +34,11 @@ pub(crate) fn users(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> 
     Some(words::users(closed.think_s, closed.on_schedule, each_per_s))
 }
 
+/// What sessions come to.
+pub(crate) fn sessions(scenario: &Scenario) -> Option<String> {
+    scenario.has_sessions().then(|| words::SESSIONS.to_owned())
+}
+
 /// That some requests get no answer.
 pub(crate) fn unanswered(answer: &PlanAnswer) -> Option<String> {
     let planned = answer.planned?;

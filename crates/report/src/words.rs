@@ -315,6 +315,9 @@ pub(crate) fn gets(rate_per_s: f64, users: Option<f64>) -> String {
     }
 }
 
+/// What it means that requests are turns of sessions.
+pub(crate) const SESSIONS: &str = "Requests are turns of sessions: the prompt of each is the conversation so far and a new one, and it is sent some time after the last answer; the rate is that of turns.";
+
 /// What the users of a closed loop come to.
 pub(crate) fn users(think_s: f64, on_schedule: bool, each_per_s: f64) -> String {
     let pace = if on_schedule {

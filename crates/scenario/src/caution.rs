@@ -109,7 +109,7 @@ static NEEDS: &[Needy] = &[
 ];
 
 /// Parts of a class that need something.
-const CLASS_PARTS: [&str; 2] = ["priority", "prefix"];
+const CLASS_PARTS: [&str; 4] = ["priority", "prefix", "turns", "think"];
 
 /// Pools are simulated, but nothing is planned with them.
 const NOT_PLANNED: &str = "Prefill and decode replicas (disagg.prefill, disagg.decode) are simulated beside the plan where both are given, on the page and by headroom simulate; the plan itself is about replicas that do both.";
@@ -144,6 +144,9 @@ impl Scenario {
     }
 
     fn push_beyond_context(&self, cautions: &mut Vec<Notice>) {
+        if let Some((key, value, message)) = self.long_conversations() {
+            cautions.push(Notice::new(&key, &value, NoticeKind::BeyondContext, message));
+        }
         if let Some(beyond) = self.beyond_context() {
             let message = beyond.sentence(&self.way_within_context(&beyond));
             cautions.push(Notice::new("in", "", NoticeKind::BeyondContext, message));

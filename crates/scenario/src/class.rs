@@ -5,7 +5,7 @@
 
 use quantity::Unit;
 use serde::{Deserialize, Serialize};
-use sim_core::LengthSpec;
+use sim_core::{LengthSpec, clients::ClientTime, workload::Turns};
 
 use crate::{
     field::{Field, field},
@@ -13,7 +13,7 @@ use crate::{
     notice::quoted,
     pieces::items,
     range::{self, Taken},
-    writing,
+    sessions, writing,
 };
 
 /// What the keys of classes begin with.
@@ -25,10 +25,11 @@ pub const REST: &str = "rest";
 /// What one may write, for messages and help.
 pub const CLASS_EXAMPLE: &str = "share:20,in:4000,out:lognormal(300,0.6),ttft:2s,tpot:60ms";
 /// What a class is, for help.
-pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike) and patience (after so long its clients give up; 0 for never). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
+pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike) patience (after so long its clients give up; 0 for never), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
 
 /// Parts of a class in the order in which they are written.
-const PARTS: [&str; 8] = ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "patience"];
+const PARTS: [&str; 10] =
+    ["share", "in", "out", "ttft", "tpot", "priority", "prefix", "patience", "turns", "think"];
 /// Key of the scenario's own patience.
 const PATIENCE: &str = "clients.patience";
 const LONGEST_NAME: usize = 24;
@@ -56,6 +57,10 @@ pub struct ClassSpec {
     /// Tokens with which the prompts of the class begin alike, and no others; as for the scenario
     /// if absent.
     pub prefix_tokens: Option<u64>,
+    /// Turns of its sessions; as for the scenario if absent.
+    pub turns: Option<Turns>,
+    /// Time to think between them; as for the scenario if absent.
+    pub think: Option<ClientTime>,
     /// How long its clients wait on average before they give up, seconds, 0 for as long as it takes;
     /// as for the scenario if absent.
     pub patience_s: Option<f64>,
@@ -72,6 +77,8 @@ impl ClassSpec {
             tpot_s: None,
             priority: None,
             prefix_tokens: None,
+            turns: None,
+            think: None,
             patience_s: None,
         }
     }
@@ -94,6 +101,8 @@ impl ClassSpec {
             "tpot" => self.tpot_s.map(time),
             "priority" => self.priority.map(|priority| priority.to_string()),
             "prefix" => self.prefix_tokens.map(|tokens| tokens.to_string()),
+            "turns" => self.turns.map(sessions::write_turns),
+            "think" => self.think.map(sessions::write_think),
             "patience" => self.patience_s.map(|time_s| writing::real(time_s, Unit::Seconds)),
             _ => None,
         }
@@ -121,6 +130,8 @@ impl ClassSpec {
             "tpot" => put(&mut self.tpot_s, range::real(known("tpot")?, text)?),
             "priority" => put(&mut self.priority, priority(text)?),
             "prefix" => put(&mut self.prefix_tokens, range::whole(known("prefix")?, text)?),
+            "turns" => put(&mut self.turns, sessions::read_turns(text)?),
+            "think" => put(&mut self.think, sessions::read_think(text)?),
             "patience" => put(&mut self.patience_s, range::real(known(PATIENCE)?, text)?),
             _ => return Err(unknown_part(key)),
         };

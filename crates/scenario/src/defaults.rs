@@ -4,12 +4,13 @@
 //! meaning, so the defaults of a link version are frozen for ever: a new default needs a new link
 //! version with a function of its own, and the old function stays.
 
-use sim_core::{ArrivalProcess, LengthSpec, Slo};
+use sim_core::{ArrivalProcess, LengthSpec, Slo, clients::ClientTime};
 
 use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
 use crate::rules::SchedRules;
 use crate::schema::{Disagg, Scenario, Sched, Sim, Spec, StepOverrides, VllmOptions};
+use crate::sessions::SINGLE;
 
 /// The defaults of link version 1. Never to be changed.
 pub(crate) fn v1() -> Scenario {
@@ -23,6 +24,8 @@ pub(crate) fn v1() -> Scenario {
         bursts: None,
         closed: None,
         profile: Profile::Constant,
+        turns: SINGLE,
+        think: ClientTime::Exponential { mean_s: 10.0 },
         shared_prefix_tokens: 0,
         classes: Vec::new(),
         slo: Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 },

@@ -31,6 +31,7 @@ mod recording;
 mod resolve;
 mod rules;
 mod schema;
+mod sessions;
 mod setting;
 mod writing;
 

@@ -156,7 +156,7 @@ impl Clients {
         })
     }
 
-    fn to_spec(self, closed: Option<ClosedLoop>, by_class: bool) -> ClientSpec {
+    fn to_spec(self, population: Population, by_class: bool) -> ClientSpec {
         let time = if by_class {
             Some(PatienceTime::OfClass)
         } else {
@@ -183,7 +183,7 @@ impl Clients {
         };
         let throttle = Throttle { k: self.throttle_k, window_s: self.throttle_window_s };
         ClientSpec {
-            population: closed.map_or(Population::Open, ClosedLoop::to_population),
+            population,
             patience: time.map(patience),
             retries: (self.retries > 0).then_some(retries),
             throttle: self.throttle.then_some(throttle),
@@ -252,7 +252,12 @@ impl Scenario {
         if self.rules.are_vllms() && overload.policy == LinePolicy::Priority {
             overload.policy = LinePolicy::Fifo;
         }
-        let clients = self.clients.to_spec(self.closed, self.has_class_patience());
+        let population = match self.closed {
+            Some(closed) => closed.to_population(),
+            None if self.has_sessions() => Population::Sessions,
+            None => Population::Open,
+        };
+        let clients = self.clients.to_spec(population, self.has_class_patience());
         Attendance { clients, overload: overload.to_policy() }
     }
 
@@ -311,9 +316,17 @@ impl Scenario {
             .filter(|key| **key != "overload.policy" || !self.is_vllm_priority())
             .map(|key| (*key, self.get(key).unwrap_or_default()))
             .filter(|(key, text)| *key != "arrivals" || text.starts_with("closed"))
+            .filter(|(key, _)| *key != "turns" || self.closed.is_none())
             .map(|(key, text)| format!("{key}={text}"))
             .chain(self.classes.iter().filter_map(of_class))
+            .chain(self.classes.iter().filter_map(|class| self.class_with_turns(class)))
             .collect()
+    }
+
+    fn class_with_turns(&self, class: &ClassSpec) -> Option<String> {
+        self.sessions_of(Some(class))?;
+        let turns = class.part("turns")?;
+        Some(format!("{CLASS_PREFIX}{}.turns={turns}", class.name))
     }
 
     fn is_vllm_priority(&self) -> bool {
@@ -322,8 +335,9 @@ impl Scenario {
 }
 
 /// The settings that ask for something by themselves; others only say how.
-const ASKING: [&str; 8] = [
+const ASKING: [&str; 9] = [
     "arrivals",
+    "turns",
     "overload.policy",
     "overload.queue_limit",
     "overload.deadline",
@@ -370,12 +384,14 @@ const BACKOFF: Need = Need {
 };
 const THROTTLE: Need =
     Need { key: "clients.throttle", value: "on", is_met: |scenario| scenario.clients.throttle };
+const TURNS: Need = Need { key: "turns", value: "5", is_met: Scenario::asks_for_turns };
 const OPEN_LOOP: Need =
     Need { key: "arrivals", value: "poisson", is_met: |scenario| scenario.closed.is_none() };
 
 /// Which settings of traffic, overload and clients need what so that anything follows from them.
 pub static OVERLOAD_NEEDS: &[Needy] = &[
-    (&["rate", "profile"], &[OPEN_LOOP]),
+    (&["rate", "profile", "turns"], &[OPEN_LOOP]),
+    (&["think"], &[OPEN_LOOP, TURNS]),
     (&["overload.codel_target", "overload.codel_interval"], &[CODEL]),
     (&["overload.rejection_cost"], &[FULL_QUEUE]),
     (&["overload.retry_after"], &[FULL_QUEUE, RETRIES]),

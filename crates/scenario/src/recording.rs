@@ -5,13 +5,15 @@ use sim_core::LengthSpec;
 use crate::{Profile, Scenario};
 
 impl Scenario {
-    /// Leave out the traffic that a recording takes the place of: bursts, users of a closed loop, a
-    /// rate that changes, and classes. Tells whether there was any.
+    /// Leave out the traffic that a recording takes the place of: bursts, users of a closed loop,
+    /// sessions, a rate that changes, and classes. Tells whether there was any.
     pub fn leave_traffic_to_recording(&mut self) -> bool {
         let has_pattern = self.bursts.take().is_some() | self.closed.take().is_some();
+        let has_sessions = self.has_sessions();
+        self.turns = Self::preset().turns;
         let has_profile = std::mem::take(&mut self.profile) != Profile::Constant;
         let has_classes = !std::mem::take(&mut self.classes).is_empty();
-        has_pattern || has_profile || has_classes
+        has_pattern || has_sessions || has_profile || has_classes
     }
 
     /// The same scenario under a recording, as far as it can be told without its requests: those of

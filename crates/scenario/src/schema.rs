@@ -1,7 +1,11 @@
 //! What a person says.
 
 use serde::{Deserialize, Serialize};
-use sim_core::{ArrivalProcess, LengthSpec, Slo, workload::OnOff};
+use sim_core::{
+    ArrivalProcess, LengthSpec, Slo,
+    clients::ClientTime,
+    workload::{OnOff, Turns},
+};
 
 use crate::{
     class::ClassSpec,
@@ -35,6 +39,10 @@ pub struct Scenario {
     pub closed: Option<ClosedLoop>,
     /// How the rate changes over time.
     pub profile: Profile,
+    /// How many requests make a session, each with all that was said before in its prompt.
+    pub turns: Turns,
+    /// From an answer to the next turn of a session.
+    pub think: ClientTime,
     /// Tokens with which all prompts begin alike.
     pub shared_prefix_tokens: u64,
     /// Requests that differ from the others, in the order of their names.

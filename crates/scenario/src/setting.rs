@@ -13,7 +13,7 @@ use crate::{
     range::{self, Taken},
     reading, rules,
     schema::{Scenario, StepKind},
-    writing,
+    sessions, writing,
 };
 
 /// Word that returns an optional setting to what the catalogue gives.
@@ -71,6 +71,8 @@ impl Scenario {
             | Access::Gpu
             | Access::Arrivals
             | Access::Profile
+            | Access::Turns
+            | Access::Think
             | Access::Rules
             | Access::StepKind
             | Access::Word { .. } => return None,
@@ -110,6 +112,8 @@ impl Scenario {
             Access::Gpu => Some(self.gpu.clone()),
             Access::Arrivals => Some(arrivals::write(&Pattern::of(self))),
             Access::Profile => Some(self.profile.text()),
+            Access::Turns => Some(sessions::write_turns(self.turns)),
+            Access::Think => Some(sessions::write_think(self.think)),
             Access::Rules => Some(self.rules.text()),
             Access::StepKind => self.step.kind.map(|kind| kind.word().to_owned()),
             Access::Word { get, .. } => Some(get(self).to_owned()),
@@ -140,6 +144,12 @@ impl Scenario {
             }
             Access::Profile => {
                 return Ok(self.taken(profile::read(text)?, |s, v| s.profile = v));
+            }
+            Access::Turns => {
+                return Ok(self.taken(sessions::read_turns(text)?, |s, v| s.turns = v));
+            }
+            Access::Think => {
+                return Ok(self.taken(sessions::read_think(text)?, |s, v| s.think = v));
             }
             Access::Rules => return Ok(self.taken(rules::read(text)?, |s, v| s.rules = v)),
             Access::Length { put, .. } => {

@@ -36,6 +36,7 @@ fn class(weight: f64, input: (f64, f64), output: (f64, f64), priority: i32) -> R
         slo: SLO,
         priority,
         shared_prefix: None,
+        sessions: None,
         patience: None,
     }
 }

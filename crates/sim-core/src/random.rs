@@ -40,6 +40,8 @@ pub enum Purpose {
     Provisioning,
     /// Which replica a router picks.
     Routing,
+    /// How many turns a session has.
+    Sessions,
 }
 
 impl Purpose {
@@ -60,6 +62,7 @@ impl Purpose {
             Self::StartUp => 13,
             Self::Provisioning => 14,
             Self::Routing => 15,
+            Self::Sessions => 12,
         }
     }
 }

@@ -68,6 +68,12 @@ pub enum SetupError {
     /// Speculative decoding has no clients that react.
     #[error("clients that wait, give up or try again have no drafts; leave spec.tokens out")]
     NoAttendedRules,
+    /// Sessions are told apart by the classes of a workload.
+    #[error(
+        "clients with sessions need a workload of classes that is neither replayed nor dealt out among \
+         replicas"
+    )]
+    NoSessions,
     /// Only one set of rules decodes what another replica has prefilled.
     #[error(
         "prefill and decode pools need sched.rules=reference; or leave disagg.prefill and \

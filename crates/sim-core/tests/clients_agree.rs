@@ -35,6 +35,7 @@ fn agreement_of(run: &AttendedRun) -> Agreement {
 
 fn assert_same(fast: &AttendedRun, slow: &AttendedRun) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.attempts, slow.attempts);
+    prop_assert_eq!(fast.sessions, slow.sessions);
     let (f, s) = (&fast.run, &slow.run);
     prop_assert_eq!(f.verify(), Ok(()));
     prop_assert_eq!(s.verify(), Ok(()));
@@ -81,6 +82,9 @@ fn assert_accounted(run: &AttendedRun) -> Result<(), TestCaseError> {
     prop_assert_eq!(attempts.sent + attempts.throttled, run.run.offered + attempts.retries);
     prop_assert_eq!(run.run.completed, attempts.completed);
     prop_assert_eq!(run.run.in_flight, 0);
+    if let Some(sessions) = run.sessions {
+        prop_assert_eq!(sessions.verify(run.run.offered), Ok(()));
+    }
     Ok(())
 }
 

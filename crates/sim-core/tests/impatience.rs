@@ -44,6 +44,7 @@ fn setup(rules: Rules, rate_per_s: f64, patience: Option<ClientTime>) -> Setup {
         slo,
         priority: 0,
         shared_prefix: None,
+        sessions: None,
         patience,
     };
     let arrivals = Arrivals {

@@ -21,7 +21,15 @@ const ENGINE: EngineSpec = EngineSpec {
 fn fixed(weight: f64, output_tokens: u64, slo: Slo) -> RequestClass {
     let length = |tokens| LengthSpec::Fixed { tokens };
     let lengths = RequestLengths::Independent { input: length(100), output: length(output_tokens) };
-    RequestClass { weight, lengths, slo, priority: 0, shared_prefix: None, patience: None }
+    RequestClass {
+        weight,
+        lengths,
+        slo,
+        priority: 0,
+        shared_prefix: None,
+        sessions: None,
+        patience: None,
+    }
 }
 
 /// Two classes on an engine whose step always takes 10 ms: one is given 20 ms, the other 5 ms.

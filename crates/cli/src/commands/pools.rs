@@ -23,7 +23,7 @@ pub(crate) fn run(
     if !attendance.is_open() {
         return Err(Failure::input(
             "disagg.prefill and disagg.decode have no queue limits, deadlines or clients that react; \
-             leave them out, or the settings of overload.*, client.* and a closed loop."
+             leave them out, or the settings of overload.*, client.*, sessions and a closed loop."
                 .to_owned(),
         ));
     }

@@ -89,12 +89,19 @@ fn choose_source(
     Ok(())
 }
 
-/// Share the users of a closed loop among the GPUs.
+/// Share the users of a closed loop among the GPUs. Sessions come at a rate, which is shared as such.
 fn share_users(
     attendance: &mut Attendance,
     args: &SimulateArgs,
     scenario: &Scenario,
 ) -> Result<(), Failure> {
+    if attendance.clients.population == Population::Sessions && args.replicas.get() > 1 {
+        return Err(Failure::input(format!(
+            "Turns of a session wait for the last answer, so they cannot be dealt out in turn to \
+             --replicas {}. Give --gpus {0} to share the sessions evenly.",
+            args.replicas
+        )));
+    }
     let Population::Closed { users, .. } = &mut attendance.clients.population else {
         return Ok(());
     };
@@ -125,10 +132,10 @@ fn simulated(
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
     let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
     let fleet = RoundRobin::new(setup, args.replicas.get() as u64)?;
-    let shares: Vec<Setup> = match attendance.users() {
+    let shares: Vec<Setup> = match attendance.clients.population {
+        Population::Open => (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect(),
         // Nothing is dealt out: there is one replica.
-        Some(_) => vec![setup.clone()],
-        None => (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect(),
+        Population::Closed { .. } | Population::Sessions => vec![setup.clone()],
     };
     let simulated = |share: &Setup| one(share, attendance, keep, args.oracle);
     let mut attempts = (!attendance.is_open()).then(Attempts::default);
@@ -136,8 +143,8 @@ fn simulated(
     for done in pool::map(&shares, args.threads.count(), simulated) {
         let (run, of_run) = done?;
         runs.push(run);
-        if let (Some(all), Some(Attempts { counts, ttft_from_send })) = (&mut attempts, of_run) {
-            all.add(&counts, &ttft_from_send);
+        if let (Some(all), Some(of_run)) = (&mut attempts, of_run) {
+            all.add(&of_run);
         }
     }
     let run = fleet.merge(runs).ok_or_else(|| Failure::input("a replica has no run".to_owned()))?;
@@ -156,7 +163,6 @@ fn one(
         return Ok((engine(share, keep)?, None));
     }
     let engine = if by_oracle { simulate_attended_by_oracle } else { simulate_attended };
-    let done = engine(&attendance.before(share), keep)?;
-    let attempts = Attempts { counts: done.attempts, ttft_from_send: done.ttft_from_send };
-    Ok((done.run, Some(attempts)))
+    let (run, attempts) = Attempts::of(engine(&attendance.before(share), keep)?);
+    Ok((run, Some(attempts)))
 }

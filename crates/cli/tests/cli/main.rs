@@ -14,6 +14,7 @@ mod memory;
 mod pools;
 mod reaction;
 mod recordings;
+mod sessions;
 mod steadiness;
 mod traffic;
 mod why;

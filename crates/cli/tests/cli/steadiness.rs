@@ -121,3 +121,25 @@ fn the_knee_has_bands() {
     let row = text.lines().nth(2).expect("a row");
     assert!(row.contains('±'), "{row}");
 }
+
+/// Twenty seconds of thrice the rate in two minutes.
+#[test]
+fn the_worst_window_is_told_beside_the_whole() {
+    let run =
+        ["simulate", "rate=12", "profile=spike(60s,20s,4)", "sim.requests=3000", "ttft=500ms"];
+    let text = printed(&run);
+    let line = text.lines().find(|line| line.starts_with("In windows of ")).expect("a line");
+    assert!(line.contains(" met the target; the worst, from "), "{line}");
+    let value = json(&[&run[..], &["--json"]].concat());
+    let by_window = &value["steadiness"]["by_window"];
+    let number = |key: &str| by_window[key].as_u64().expect("a number");
+    assert!(number("meeting") < number("windows"), "{by_window}");
+    let worst = &by_window["worst"];
+    let start_s = worst["start_s"].as_f64().expect("a number");
+    assert!((40.0..100.0).contains(&start_s), "{worst}");
+    assert!(worst["slo_share"].as_f64() < value["slo_share"].as_f64(), "{worst}");
+    let csv = printed(&[&run[..], &["--windows"]].concat());
+    assert!(csv.lines().next().expect("a header").ends_with(",slo_share"), "{csv}");
+    let few = json(&["simulate", "rate=12", "sim.requests=100", "--json"]);
+    assert_eq!(few["steadiness"]["by_window"], serde_json::Value::Null);
+}

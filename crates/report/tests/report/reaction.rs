@@ -132,9 +132,31 @@ fn simulated(link: &str) -> String {
     let attended = resolved.attendance.before(&resolved.setup);
     let done = simulate_attended(&attended, Keep::default()).expect("it runs");
     let mut attempts = Attempts::default();
-    attempts.add(&done.attempts, &done.ttft_from_send);
-    assert_eq!(attempts.counts, done.attempts);
-    plain(&run_text(&done.run, 1, &scenario, (&[], Some(&attempts)), false))
+    let (run, of_run) = Attempts::of(done.clone());
+    attempts.add(&of_run);
+    assert_eq!((attempts.counts, attempts.sessions), (done.attempts, done.sessions));
+    plain(&run_text(&run, 1, &scenario, (&[], Some(&attempts)), false))
+}
+
+#[test]
+fn a_run_tells_how_sessions_ended() {
+    let text = simulated(
+        "rate=15&turns=uniform(2,6)&think=5&in=200&sim.requests=1000&clients.patience=50ms\
+         &kv.capacity_tokens=2000",
+    );
+    for part in [
+        " sessions, ",
+        " of them found under way: ",
+        " ended, ",
+        " broken off by a turn without an answer, ",
+        " still under way at the end.",
+        "1,000 turns: ",
+        " % of their prompt tokens had been in the conversation before. ",
+        " went without the oldest turns of their conversation.",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!simulated("rate=15&clients.patience=5&sim.requests=100").contains("session"));
 }
 
 #[test]

@@ -75,6 +75,10 @@ pub(crate) enum Access {
     Arrivals,
     /// Rate over time.
     Profile,
+    /// Turns of a session.
+    Turns,
+    /// Time between them.
+    Think,
     /// Scheduling rules.
     Rules,
     /// Step-time model.
@@ -180,6 +184,8 @@ impl Field {
                 | Access::Gpu
                 | Access::Arrivals
                 | Access::Profile
+                | Access::Turns
+                | Access::Think
                 | Access::Rules
                 | Access::StepKind
                 | Access::Word { .. }

@@ -82,6 +82,18 @@ pub static FIELDS: &[Field] = &[
         ..word("profile", "Rate profile", Group::Arrivals, Access::Profile)
     },
     Field {
+        help: "Turns of a session, each a request: its prompt is all that was said before and the new prompt, and it is sent some time after the last answer. A number, uniform(least,most) or geometric(mean); 1 for single requests. The rate is still that of requests.",
+        example: "5, uniform(2,8) or geometric(5)",
+        default: "1",
+        ..word("turns", "Turns of a session", Group::Arrivals, Access::Turns)
+    },
+    Field {
+        help: "How long users think between an answer and their next turn: on average, exponentially distributed; or fixed(time) or lognormal(mean,sigma).",
+        example: "10s, fixed(2s) or lognormal(30s,0.8)",
+        default: "10s",
+        ..word("think", "Time to think", Group::Arrivals, Access::Think)
+    },
+    Field {
         unit: "ms",
         quantity: Unit::Milliseconds,
         help: "Longest time from sending a request to its first token.",

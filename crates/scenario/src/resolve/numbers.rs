@@ -33,9 +33,11 @@ const OVERHEAD_S: f64 = 0.5e-3;
 
 /// Resolve without looking for remedies.
 pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
-    let traffic = Traffic::of(scenario)?;
+    let mut traffic = Traffic::of(scenario)?;
     let mut ledger = Ledger::default();
     let (step_time, memory, kv_capacity_tokens) = engine(scenario, &traffic, &mut ledger)?;
+    let (capacity_tokens, unwritten_tokens) = room(scenario, kv_capacity_tokens);
+    traffic.hold_within(capacity_tokens.saturating_add(unwritten_tokens));
     push_settings(scenario, &mut ledger);
     traffic.push(&mut ledger);
     let resolved = Resolved {
@@ -58,7 +60,6 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     }
     // Drafts are written before they are verified.
     let needed_tokens = traffic.largest_tokens() + scenario.spec.tokens;
-    let (capacity_tokens, unwritten_tokens) = room(scenario, kv_capacity_tokens);
     if capacity_tokens + unwritten_tokens < needed_tokens {
         let from_memory = scenario.kv_capacity_tokens.is_none() && memory.total_bytes > 0.0;
         return Err(ResolveError::NoRoom {

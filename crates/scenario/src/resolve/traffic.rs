@@ -6,7 +6,9 @@ use quantity::editable;
 use sim_core::{
     ArrivalProcess, LengthSpec, RequestSource, Slo,
     clients::ClientTime,
-    workload::{Arrivals, Mix, OnOff, RateProfile, RequestClass, RequestLengths, SharedPrefix},
+    workload::{
+        Arrivals, Mix, OnOff, RateProfile, RequestClass, RequestLengths, Sessions, SharedPrefix,
+    },
 };
 
 use crate::{
@@ -43,6 +45,8 @@ struct Member<'a> {
     slo: Slo,
     /// How its prompts begin alike.
     shared_prefix: Option<SharedPrefix>,
+    /// Its sessions, if it has any.
+    sessions: Option<Sessions>,
     /// How long its clients wait, where classes differ in that.
     patience: Option<ClientTime>,
 }
@@ -66,6 +70,7 @@ impl<'a> Traffic<'a> {
             output: scenario.output,
             slo: scenario.slo,
             shared_prefix: prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
+            sessions: scenario.sessions_of(None),
             patience: scenario.class_patience(None),
         };
         let class = |(index, spec): (usize, &'a ClassSpec)| Member {
@@ -78,6 +83,7 @@ impl<'a> Traffic<'a> {
                 Some(tokens) => prefix(COMMON_PREFIX + 1 + index as u64, tokens),
                 None => prefix(COMMON_PREFIX, scenario.shared_prefix_tokens),
             },
+            sessions: scenario.sessions_of(Some(spec)),
             patience: scenario.class_patience(Some(spec)),
         };
         // What is left over comes first: it draws as it would alone.
@@ -103,12 +109,20 @@ impl<'a> Traffic<'a> {
         self.members.iter().map(tokens).max().unwrap_or(0)
     }
 
+    /// Let no conversation grow beyond what the cache holds.
+    pub(super) fn hold_within(&mut self, capacity_tokens: u64) {
+        for sessions in self.members.iter_mut().filter_map(|member| member.sessions.as_mut()) {
+            sessions.most_tokens = sessions.most_tokens.min(capacity_tokens.max(1));
+        }
+    }
+
     /// What the simulator draws from.
     pub(super) fn source(&self) -> RequestSource {
         let scenario = self.scenario;
         let is_plain = scenario.classes.is_empty()
             && scenario.shared_prefix_tokens == 0
             && scenario.bursts.is_none()
+            && self.members.iter().all(|member| member.sessions.is_none())
             && !scenario.changes_over_time();
         if is_plain {
             return RequestSource::Generated {
@@ -137,6 +151,7 @@ impl<'a> Traffic<'a> {
     pub(super) fn push(&self, ledger: &mut Ledger) {
         self.push_arrivals(ledger);
         self.push_profile(ledger);
+        self.members.iter().for_each(|member| push_sessions(member, ledger));
         if self.scenario.classes.is_empty() {
             return;
         }
@@ -149,8 +164,9 @@ impl<'a> Traffic<'a> {
                 .members
                 .iter()
                 .map(|member| {
-                    let length = if is_prompt { member.input } else { member.output };
-                    format!("{} × {}", percent(member.share), editable(length.mean_tokens()))
+                    let (input, output) = member.class().mean_tokens();
+                    let mean = if is_prompt { input } else { output };
+                    format!("{} × {}", percent(member.share), editable(mean))
                 })
                 .collect();
             let entry = LedgerEntry::new(
@@ -272,6 +288,41 @@ impl<'a> Traffic<'a> {
     }
 }
 
+/// What the sessions of a class come to.
+fn push_sessions(member: &Member<'_>, ledger: &mut Ledger) {
+    let Some(Sessions { turns, think, most_tokens }) = member.sessions else { return };
+    let (prefix, whose) = match member.spec {
+        Some(spec) => ([CLASS_PREFIX, &spec.name, "."].concat(), format!("Class {}: ", spec.name)),
+        None => (String::new(), String::new()),
+    };
+    let mut push = |key: &str, label: &str, unit: &str, value: f64, kind, source: &str| {
+        let (key, label) = ([&prefix, key].concat(), [&whose, label].concat());
+        ledger.push(LedgerEntry::new((&key, &label, unit), value, kind, source));
+    };
+    push("turns", "Turns of a session, mean", "turns", turns.mean(), Provenance::Given, TYPED);
+    push("think", "Time to think, mean", "s", think.mean_s(), Provenance::Given, TYPED);
+    let class = member.class();
+    push(
+        "turns.history",
+        "Conversation before a turn, mean",
+        "tokens",
+        class.mean_history_tokens(),
+        Provenance::Derived,
+        "what the turns before it added, to prompts and answers, from their mean lengths",
+    );
+    if most_tokens < u64::MAX {
+        let source = "the lesser of the model’s context and the KV cache; older turns are left out";
+        push(
+            "turns.most_tokens",
+            "Most tokens of a turn",
+            "tokens",
+            most_tokens as f64,
+            Provenance::Derived,
+            source,
+        );
+    }
+}
+
 impl Scenario {
     /// The target of a class of requests; of all others where there is no such class.
     #[must_use]
@@ -326,6 +377,7 @@ impl Member<'_> {
             slo: self.slo,
             priority: self.spec.and_then(|spec| spec.priority).unwrap_or(0),
             shared_prefix: self.shared_prefix,
+            sessions: self.sessions,
             patience: self.patience,
         }
     }

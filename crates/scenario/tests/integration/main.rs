@@ -9,5 +9,6 @@ mod messages;
 mod overload;
 mod resolving;
 mod round_trip;
+mod sessions;
 mod table;
 mod vllm;

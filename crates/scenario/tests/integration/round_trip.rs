@@ -8,7 +8,8 @@ use scenario::{
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
-    workload::{OnOff, Quantiles, RatePoint},
+    clients::ClientTime,
+    workload::{OnOff, Quantiles, RatePoint, Turns},
 };
 
 fn length(min: u64, max: u64) -> impl Strategy<Value = LengthSpec> {
@@ -83,6 +84,23 @@ fn profile() -> impl Strategy<Value = Profile> {
     ]
 }
 
+fn turns() -> impl Strategy<Value = Turns> {
+    prop_oneof![
+        (1_u64..=1_000).prop_map(|turns| Turns::Fixed { turns }),
+        (1_u64..=1_000, 1_u64..=1_000)
+            .prop_map(|(a, b)| Turns::Uniform { least: a.min(b), most: a.max(b) }),
+        (1.0..1_000.0).prop_map(|mean| Turns::Geometric { mean }),
+    ]
+}
+
+fn think() -> impl Strategy<Value = ClientTime> {
+    prop_oneof![
+        (0.0..1800.0).prop_map(|mean_s| ClientTime::Fixed { mean_s }),
+        (0.0..1800.0).prop_map(|mean_s| ClientTime::Exponential { mean_s }),
+        (0.0..1800.0, 0.0..5.0).prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
+    ]
+}
+
 /// Up to sixteen classes, in the order of their names.
 fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
     use prop::option::of;
@@ -93,12 +111,12 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
         of(0.001..600.0),
         of(0.0001..60.0),
         of(-1000..=1000),
-        (of(0_u64..=10_000_000), of(seconds())),
+        (of(0_u64..=10_000_000), of(seconds()), of(turns()), of(think())),
     );
     prop::collection::btree_map("[a-z0-9_-]{1,24}", class, 0..=16).prop_map(|classes| {
         let number = classes.len() as f64;
         let spec = |(name, (share, input, output, ttft_s, tpot_s, priority, others))| {
-            let (prefix_tokens, patience_s) = others;
+            let (prefix_tokens, patience_s, turns, think) = others;
             // Half of them leave something over; a share stays above the least that is simulated.
             let share: f64 = share / number;
             let share = if share < 0.0001 { 0.0001 } else { share };
@@ -111,6 +129,8 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
                 tpot_s,
                 priority,
                 prefix_tokens,
+                turns,
+                think,
                 patience_s,
             }
         };
@@ -273,14 +293,14 @@ fn valid() -> impl Strategy<Value = Scenario> {
         (1u64..=1_048_576, 1u64..=65_536, prop::option::of(1u64..=1_000_000_000_000), rules()),
         overrides(),
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
-        (bursts(), profile(), classes()),
+        (bursts(), profile(), classes(), turns(), think()),
         (vllm(), 0_u64..=10_000_000, pools()),
         (closed(), overload(), clients()),
     )
         .prop_map(move |(traffic, target, engine, step, sim, over_time, cache, reaction)| {
             let (closed, overload, clients) = reaction;
             let (vllm, shared_prefix_tokens, (spec, disagg)) = cache;
-            let (bursts, profile, classes) = over_time;
+            let (bursts, profile, classes, turns, think) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
             let (ttft_s, tpot_s, share, headroom) = target;
             let (max_num_batched_tokens, max_num_seqs, kv_capacity_tokens, rules) = engine;
@@ -296,6 +316,8 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 bursts: bursts.filter(|_| closed.is_none()),
                 closed,
                 profile,
+                turns,
+                think,
                 shared_prefix_tokens,
                 classes,
                 slo: Slo { ttft_s, tpot_s, share },
@@ -318,12 +340,12 @@ fn valid() -> impl Strategy<Value = Scenario> {
 fn almost() -> impl Strategy<Value = String> {
     let key = prop_oneof![
         4 => (0..FIELDS.len()).prop_map(|index| FIELDS[index].key.to_owned()),
-        1 => "class\\.[a-c]{0,2}(\\.(share|in|out|ttft|tpot|priority|prefix|x))?",
+        1 => "class\\.[a-c]{0,2}(\\.(share|in|out|ttft|tpot|priority|prefix|turns|think|x))?",
     ];
     let value = prop_oneof![
         any::<String>(),
         "[-+]?[0-9.,eE]{0,9} ?(ms|s|%|k|M|GB|tokens|req/s)?",
-        "(lognormal|uniform|gamma|dynamic|fixed)\\([-0-9.,eE ]{0,20}\\)?",
+        "(lognormal|uniform|gamma|dynamic|fixed|geometric)\\([-0-9.,eE ]{0,20}\\)?",
         "(quantiles|onoff|closed|step|ramp|spike|daily|points)\\(([0-9.]{1,4}(s|min|h)?[:,]){0,6}[0-9]{1,3}\\)?",
         "((share|in|out|ttft|tpot|priority):[-0-9a-z.(:%]{0,12}[,)]?){0,4}",
         any::<f64>().prop_map(|value| value.to_string()),

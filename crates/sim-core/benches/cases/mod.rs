@@ -63,6 +63,7 @@ fn class(weight: f64, input: LengthSpec, output: LengthSpec, priority: i32) -> R
         slo: SLO,
         priority,
         shared_prefix: None,
+        sessions: None,
         patience: None,
     }
 }

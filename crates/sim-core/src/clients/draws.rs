@@ -58,6 +58,22 @@ impl ClientTime {
     }
 }
 
+/// What is left of a time to think that is found under way: longer ones are found more often, at any
+/// point alike (the equilibrium distribution of renewal theory).
+pub(crate) fn rest_of_think_s(think: &ClientTime, seed: u64, key: u64) -> f64 {
+    let mut draw = Stream::of_request(seed, Purpose::Think, key);
+    match *think {
+        ClientTime::Fixed { mean_s } => mean_s * draw.uniform(),
+        // It has no memory.
+        ClientTime::Exponential { mean_s } => mean_s * draw.exponential(),
+        // In proportion to its length a lognormal is one with its median shifted by sigma².
+        ClientTime::LogNormal { mean_s, sigma } => {
+            let whole_s = mean_s * libm::exp(sigma * draw.normal() + 0.5 * sigma * sigma);
+            whole_s * draw.uniform()
+        }
+    }
+}
+
 fn of_attempt(seed: u64, purpose: Purpose, request: u64, attempt: u32) -> Stream {
     Stream::of_request(seed ^ split_mix(u64::from(attempt)), purpose, request)
 }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::setup::SetupError;
 
-pub(crate) use draws::{first_think_s, patience_s, retry_wait_s, think_s, throttle_point};
+pub(crate) use draws::{
+    first_think_s, patience_s, rest_of_think_s, retry_wait_s, think_s, throttle_point,
+};
 
 /// How clients behave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,14 @@ pub enum Population {
         /// From when on it thinks.
         pacing: Pacing,
     },
+    /// Users without number who come as the workload says, each with a session of its class: the next
+    /// turn is sent some time to think after the answer to the last one, and a turn without an answer
+    /// ends the session. Classes without sessions send one request each.
+    ///
+    /// The workload's rate is that of the turns, and its shares are shares of them. The run begins as
+    /// the sessions are found at a random moment, and ends when as many turns have been sent as the
+    /// workload has requests and the last of these has ended.
+    Sessions,
 }
 
 /// From when on a user thinks about the next request.
@@ -186,6 +196,62 @@ pub struct AttemptCounts {
     pub wasted_tokens: u64,
 }
 
+/// What became of the sessions whose turns were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SessionCounts {
+    /// Found under way as the run began, between two turns.
+    pub found: u64,
+    /// Begun in the run.
+    pub begun: u64,
+    /// Over, with every turn answered.
+    pub completed: u64,
+    /// Broken off by a turn that got no answer.
+    pub broken_off: u64,
+    /// Still to go on when the last turn of the run had ended.
+    pub under_way: u64,
+    /// Turns sent, each counted once whatever its attempts.
+    pub turns: u64,
+    /// Turns whose prompt did without turns that the one before it had held.
+    pub cut_turns: u64,
+    /// Tokens of their prompts.
+    pub input_tokens: u64,
+    /// The part of these that the conversation had held before.
+    pub history_tokens: u64,
+}
+
+impl SessionCounts {
+    /// The share of all prompt tokens that the conversation had held before: what a prefix cache
+    /// without limits finds again, but for parts of blocks.
+    #[must_use]
+    pub fn history_share(&self) -> f64 {
+        if self.input_tokens == 0 {
+            0.0
+        } else {
+            self.history_tokens as f64 / self.input_tokens as f64
+        }
+    }
+
+    /// That no session and no turn is lost, given the users' requests of the run.
+    ///
+    /// # Errors
+    /// The violated identity with its two sides.
+    pub fn verify(&self, offered: u64) -> Result<(), String> {
+        let (met, ends) =
+            (self.found + self.begun, self.completed + self.broken_off + self.under_way);
+        if met != ends {
+            return Err(format!("sessions: {met} found or begun, {ends} accounted for"));
+        }
+        if self.turns != offered {
+            return Err(format!("turns: {} sent, {offered} requests offered", self.turns));
+        }
+        if self.history_tokens > self.input_tokens {
+            let (part, whole) = (self.history_tokens, self.input_tokens);
+            return Err(format!("history: {part} tokens of prompts that have {whole}"));
+        }
+        Ok(())
+    }
+}
+
 impl ClientSpec {
     /// The open loop: everybody waits for ever and tries once.
     pub const OPEN: Self =
@@ -198,8 +264,7 @@ impl ClientSpec {
     pub fn check(&self) -> Result<(), SetupError> {
         if let Population::Closed { users, think, .. } = self.population {
             require("clients.users", users as f64, users > 0, "1 or more")?;
-            not_negative("clients.think_s", think.mean_s())?;
-            think.check_spread("clients.think_sigma")?;
+            think.check_as_think_time()?;
         }
         if let Some(Patience { time: PatienceTime::Same(time), .. }) = self.patience {
             time.check_as_patience()?;
@@ -234,6 +299,15 @@ impl ClientTime {
             | Self::Exponential { mean_s }
             | Self::LogNormal { mean_s, .. } => mean_s,
         }
+    }
+
+    /// Whether it can be a time to think.
+    ///
+    /// # Errors
+    /// The first number outside its domain.
+    pub(crate) fn check_as_think_time(&self) -> Result<(), SetupError> {
+        not_negative("clients.think_s", self.mean_s())?;
+        self.check_spread("clients.think_sigma")
     }
 
     /// Whether it can be a time after which somebody gives up.

@@ -32,6 +32,9 @@ mod jump;
 mod oracle;
 mod rules;
 mod seldom;
+mod sessions;
+#[cfg(any(test, feature = "oracle"))]
+mod sessions_oracle;
 mod simulation;
 mod slots;
 mod speculation;

@@ -24,6 +24,7 @@ fn mixed(rate_per_s: f64, profile: RateProfile) -> RequestSource {
             slo: SLO,
             priority: 0,
             shared_prefix: None,
+            sessions: None,
             patience: None,
         }],
     }))

@@ -13,6 +13,7 @@ mod sample;
 mod stability;
 mod timeline;
 mod warm_up;
+mod window_targets;
 mod windows;
 
 pub use advice::{P99_NEEDS, PercentileAdvice, requests_needed};
@@ -26,4 +27,5 @@ pub use run::{ClassRun, Outcome, RequestRecord, Run, StepTimes};
 pub use sample::SampleError;
 pub use stability::{Drift, Stability, Trend, Verdict, drift, stability, trend};
 pub use warm_up::{WarmUp, mser5};
+pub use window_targets::{WindowShare, WindowTargets};
 pub use windows::{Window, Windows};

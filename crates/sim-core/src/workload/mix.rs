@@ -9,7 +9,7 @@ use crate::{
     setup::{SetupError, Slo},
 };
 
-use super::{ArrivalProcess, INPUT_FIELDS, LengthSpec, OUTPUT_FIELDS, RateProfile};
+use super::{ArrivalProcess, INPUT_FIELDS, LengthSpec, OUTPUT_FIELDS, RateProfile, Sessions};
 
 /// Most classes of one mix.
 pub const MAX_CLASSES: usize = 64;
@@ -84,7 +84,7 @@ impl OnOff {
 pub struct RequestClass {
     /// How often it comes, relative to the others.
     pub weight: f64,
-    /// Prompt and output lengths.
+    /// Prompt and output lengths; of a turn of a session what it adds to the conversation.
     pub lengths: RequestLengths,
     /// Its own target.
     pub slo: Slo,
@@ -92,9 +92,35 @@ pub struct RequestClass {
     pub priority: i32,
     /// How its prompts begin alike, if they do; the lengths count it.
     pub shared_prefix: Option<SharedPrefix>,
+    /// Whether they are turns of sessions. Under [`Population::Sessions`] each waits for the one
+    /// before; to clients of any other kind they are requests with the lengths that turns have.
+    ///
+    /// [`Population::Sessions`]: crate::clients::Population::Sessions
+    pub sessions: Option<Sessions>,
     /// How long its clients wait, where patience is that [of the
     /// class](crate::clients::PatienceTime::OfClass); `None`: for ever.
     pub patience: Option<ClientTime>,
+}
+
+impl RequestClass {
+    /// Mean prompt and mean output in tokens, the conversation before a turn included.
+    #[must_use]
+    pub fn mean_tokens(&self) -> (f64, f64) {
+        let (input, output) = self.lengths.mean_tokens();
+        (input + self.mean_history_tokens(), output)
+    }
+
+    /// The mean part of a prompt that its session's conversation held before; 0 without sessions.
+    #[must_use]
+    pub fn mean_history_tokens(&self) -> f64 {
+        let (input, output) = self.lengths.mean_tokens();
+        self.sessions.map_or(0.0, |sessions| sessions.mean_history_tokens(input, output))
+    }
+
+    fn largest_tokens(&self) -> u64 {
+        let own_tokens = self.lengths.largest_tokens();
+        self.sessions.map_or(own_tokens, |sessions| sessions.largest_tokens(own_tokens))
+    }
 }
 
 /// Tokens with which many prompts begin, such as a system prompt. A shorter prompt is all prefix.
@@ -202,6 +228,9 @@ impl Mix {
                 });
             }
             class.lengths.check()?;
+            if let Some(sessions) = &class.sessions {
+                sessions.check()?;
+            }
             class.slo.check()?;
             if let Some(patience) = class.patience {
                 patience.check_as_patience()?;
@@ -228,7 +257,7 @@ impl Mix {
     pub fn mean_tokens(&self) -> (f64, f64) {
         let total = self.total_weight();
         self.classes.iter().fold((0.0, 0.0), |(input, output), class| {
-            let (class_input, class_output) = class.lengths.mean_tokens();
+            let (class_input, class_output) = class.mean_tokens();
             let share = class.weight / total;
             (input + share * class_input, output + share * class_output)
         })
@@ -237,7 +266,7 @@ impl Mix {
     /// Tokens of the largest request of any class.
     #[must_use]
     pub fn largest_tokens(&self) -> u64 {
-        self.classes.iter().map(|class| class.lengths.largest_tokens()).max().unwrap_or(0)
+        self.classes.iter().map(RequestClass::largest_tokens).max().unwrap_or(0)
     }
 }
 

@@ -5,6 +5,7 @@ mod mix;
 mod profile;
 mod quantiles;
 mod requests;
+mod sessions;
 mod trace;
 
 use std::sync::Arc;
@@ -16,8 +17,10 @@ pub use mix::{
 };
 pub use profile::{RatePoint, RateProfile};
 pub use quantiles::{MAX_QUANTILES, Quantiles};
-pub(crate) use requests::share_of;
 pub use requests::{Request, Requests};
+pub(crate) use requests::{lengths_of_turn, share_of};
+pub(crate) use sessions::{Conversation, UnderWay};
+pub use sessions::{MAX_TURNS, Sessions, Turns};
 pub use trace::{Trace, TraceRow};
 
 use crate::setup::SetupError;

@@ -84,6 +84,17 @@ impl RateProfile {
         }
     }
 
+    /// The multiple of the workload's rate that holds at time 0.
+    #[must_use]
+    pub fn first_factor(&self) -> f64 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Piecewise { points } | Self::Periodic { points, .. } => {
+                points.first().map_or(1.0, |point| point.factor)
+            }
+        }
+    }
+
     fn piecewise(points: &[(f64, f64)]) -> Self {
         let point = |&(time_s, factor): &(f64, f64)| RatePoint { time_s, factor };
         Self::Piecewise { points: points.iter().map(point).collect() }

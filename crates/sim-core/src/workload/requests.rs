@@ -6,7 +6,7 @@ use crate::random::{Purpose, Stream, split_mix};
 
 use super::{
     LengthPair, LengthSpec, MAX_CLASSES, Mix, Quantiles, RequestClass, RequestLengths,
-    RequestSource, Trace, Workload, arrival_clock::ArrivalClock,
+    RequestSource, Sessions, Trace, Workload, arrival_clock::ArrivalClock, sessions::Conversation,
 };
 
 /// One request as its user sends it.
@@ -107,6 +107,51 @@ impl Chooser {
 enum ClassDraws {
     Independent { input: Lengths, output: Lengths },
     Pairs { pairs: Arc<[LengthPair]>, stream: Stream },
+    // Boxed: it holds another.
+    Turns(Box<TurnDraws>),
+}
+
+/// Draws turns of sessions as requests of their own: which turn each is, and the conversation before.
+#[derive(Clone, Debug)]
+struct TurnDraws {
+    sessions: Sessions,
+    prefix_tokens: u64,
+    /// Which turn.
+    places: Stream,
+    /// What each turn adds.
+    own: ClassDraws,
+}
+
+impl TurnDraws {
+    // On its own: few ask for it.
+    #[cold]
+    #[inline(never)]
+    fn draw(&mut self, requests: &mut [Request]) {
+        for request in requests {
+            let turns = self.sessions.turns.draw_place(&mut self.places);
+            let mut conversation = Conversation::new(self.sessions.most_tokens, self.prefix_tokens);
+            for _ in 0..turns {
+                self.own.draw(std::slice::from_mut(request));
+                request.input_tokens =
+                    conversation.ask(request.input_tokens, request.output_tokens).input_tokens;
+            }
+        }
+    }
+}
+
+/// Prompt and output that a turn adds to its session, in tokens. The draws belong to its key.
+pub(crate) fn lengths_of_turn(
+    class: &RequestClass,
+    index: usize,
+    seed: u64,
+    key: u64,
+) -> (u64, u64) {
+    let mut turn =
+        Request { index: key, arrival_s: 0.0, input_tokens: 0, output_tokens: 1, class: 0 };
+    // As streams of a request are derived.
+    let seed = seed ^ split_mix(key.wrapping_mul(2) + 1);
+    ClassDraws::of_lengths(class, index, seed).draw(std::slice::from_mut(&mut turn));
+    (turn.input_tokens, turn.output_tokens)
 }
 
 impl ClassDraws {
@@ -118,6 +163,14 @@ impl ClassDraws {
     }
 
     fn new(class: &RequestClass, index: usize, seed: u64) -> Self {
+        let own = Self::of_lengths(class, index, seed);
+        let Some(sessions) = class.sessions else { return own };
+        let prefix_tokens = class.shared_prefix.map_or(0, |prefix| prefix.tokens);
+        let places = Stream::new(seed ^ split_mix(index as u64), Purpose::Sessions);
+        Self::Turns(Box::new(TurnDraws { sessions, prefix_tokens, places, own }))
+    }
+
+    fn of_lengths(class: &RequestClass, index: usize, seed: u64) -> Self {
         // The first class draws as a workload of its own would.
         let seed = if index == 0 { seed } else { seed ^ split_mix(index as u64) };
         match &class.lengths {
@@ -147,6 +200,7 @@ impl ClassDraws {
                     request.output_tokens = pair.output_tokens;
                 }
             }
+            Self::Turns(turns) => turns.draw(requests),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Random clients that react, and lines with a policy.
 
 use proptest::prelude::*;
+
+use super::settings::think_times;
 use sim_core::{
-    Setup,
+    RequestSource, Setup,
     clients::{
         Awaited, ClientSpec, ClientTime, GivenUpWork, Pacing, Patience, PatienceTime, Population,
         Retries, RetryWait, Throttle,
@@ -41,16 +43,11 @@ fn policies() -> impl Strategy<Value = OverloadPolicy> {
 }
 
 fn populations() -> impl Strategy<Value = Population> {
-    let think = prop_oneof![
-        Just(ClientTime::Fixed { mean_s: 0.0 }),
-        (0.0_f64..2.0).prop_map(|mean_s| ClientTime::Exponential { mean_s }),
-        (0.0_f64..2.0, 0.0_f64..1.5)
-            .prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
-    ];
     let pacing = prop_oneof![Just(Pacing::AfterAnswer), Just(Pacing::OnSchedule)];
     prop_oneof![
         2 => Just(Population::Open),
-        1 => (1_u64..80, think, pacing)
+        2 => Just(Population::Sessions),
+        1 => (1_u64..80, think_times(), pacing)
             .prop_map(|(users, think, pacing)| Population::Closed { users, think, pacing }),
     ]
 }
@@ -105,9 +102,13 @@ fn clients() -> impl Strategy<Value = ClientSpec> {
 pub(crate) fn attended(
     setups: impl Strategy<Value = Setup>,
 ) -> impl Strategy<Value = AttendedSetup> {
-    (setups, clients(), policies()).prop_map(|(setup, clients, overload)| AttendedSetup {
-        setup,
-        clients,
-        overload,
+    (setups, clients(), policies()).prop_map(|(setup, mut clients, overload)| {
+        // Only classes come in sessions.
+        if clients.population == Population::Sessions
+            && !matches!(setup.workload.source, RequestSource::Mixed(_))
+        {
+            clients.population = Population::Open;
+        }
+        AttendedSetup { setup, clients, overload }
     })
 }

@@ -9,7 +9,8 @@ use sim_core::{
     TraceRow, Workload,
     clients::ClientTime,
     workload::{
-        Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, SharedPrefix,
+        Arrivals, Mix, OnOff, Quantiles, RateProfile, RequestClass, RequestLengths, Sessions,
+        SharedPrefix, Turns,
     },
 };
 
@@ -100,10 +101,46 @@ fn shared() -> impl Strategy<Value = (Option<SharedPrefix>, Option<ClientTime>)>
     (prop::option::of(prefix), prop::option::of(patience))
 }
 
+pub(crate) fn think_times() -> impl Strategy<Value = ClientTime> {
+    prop_oneof![
+        Just(ClientTime::Fixed { mean_s: 0.0 }),
+        (0.0_f64..2.0).prop_map(|mean_s| ClientTime::Fixed { mean_s }),
+        (0.0_f64..2.0).prop_map(|mean_s| ClientTime::Exponential { mean_s }),
+        (0.0_f64..2.0, 0.0_f64..1.5)
+            .prop_map(|(mean_s, sigma)| ClientTime::LogNormal { mean_s, sigma }),
+    ]
+}
+
+/// Single requests, or sessions, some of which are too long for their limit.
+fn sessions() -> impl Strategy<Value = Option<Sessions>> {
+    let turns = prop_oneof![
+        (1_u64..8).prop_map(|turns| Turns::Fixed { turns }),
+        (1_u64..5, 0_u64..6).prop_map(|(least, more)| Turns::Uniform { least, most: least + more }),
+        (1.0_f64..6.0).prop_map(|mean| Turns::Geometric { mean }),
+    ];
+    let limit = prop_oneof![20_u64..1_000, 1_000_u64..1_000_000];
+    prop::option::of(
+        (turns, think_times(), limit).prop_map(|(turns, think, most_tokens)| Sessions {
+            turns,
+            think,
+            most_tokens,
+        }),
+    )
+}
+
 /// Classes with targets of their own, bursts, and a rate that changes.
 fn mixes() -> impl Strategy<Value = Mix> {
-    let class = (0.1_f64..5.0, drawn(0), drawn(1), 0.001_f64..3.0, 0.001_f64..0.1, 0..3, shared())
-        .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared)| {
+    let class = (
+        0.1_f64..5.0,
+        drawn(0),
+        drawn(1),
+        0.001_f64..3.0,
+        0.001_f64..0.1,
+        0..3,
+        shared(),
+        sessions(),
+    )
+        .prop_map(|(weight, input, output, ttft_s, tpot_s, priority, shared, sessions)| {
             let (shared_prefix, patience) = shared;
             RequestClass {
                 weight,
@@ -111,6 +148,7 @@ fn mixes() -> impl Strategy<Value = Mix> {
                 slo: Slo { ttft_s, tpot_s, share: 0.99 },
                 priority,
                 shared_prefix,
+                sessions,
                 patience,
             }
         });

@@ -15,7 +15,9 @@ mod throttle;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clients::{AttemptCounts, ClientSpec, ClientTime, Patience, PatienceTime, Population},
+    clients::{
+        AttemptCounts, ClientSpec, ClientTime, Patience, PatienceTime, Population, SessionCounts,
+    },
     measure::{Distribution, Recorder, Run},
     setup::{Setup, SetupError},
     workload::{Mix, RequestSource, Requests},
@@ -24,6 +26,7 @@ use crate::{
 use super::{
     Keep, Progress, Rules,
     seldom::{batch_setup, vllm_setup},
+    sessions::mix_of,
     simulation::ReferenceSimulation,
     vllm::{Policy, VllmEngine},
     waiting_line::{OverloadPolicy, ServiceOrder},
@@ -68,7 +71,7 @@ impl Attendance {
     #[must_use]
     pub const fn users(&self) -> Option<u64> {
         match self.clients.population {
-            Population::Open => None,
+            Population::Open | Population::Sessions => None,
             Population::Closed { users, .. } => Some(users),
         }
     }
@@ -91,6 +94,8 @@ pub struct AttendedRun {
     /// Of the attempts that were answered, the time in seconds from being sent to the first token:
     /// what a client measures that does not know when it meant to send.
     pub ttft_from_send: Distribution,
+    /// What became of the sessions, where clients have any.
+    pub sessions: Option<SessionCounts>,
 }
 
 impl AttendedSetup {
@@ -104,6 +109,9 @@ impl AttendedSetup {
         self.overload.check()?;
         if matches!(self.setup.rules, Rules::Speculative(_)) {
             return Err(SetupError::NoAttendedRules);
+        }
+        if self.clients.population == Population::Sessions {
+            mix_of(&self.setup)?;
         }
         if let (Population::Closed { users, .. }, RequestSource::Dealt(_)) =
             (self.clients.population, &self.setup.workload.source)
@@ -241,8 +249,9 @@ impl AttendedSimulation {
             }
             Engine::Batches(engine) => engine.finish(),
         };
-        let (attempts, ttft_from_send) = line.into_counts();
-        AttendedRun { run, attempts, ttft_from_send }
+        let (attempts, ttft_from_send, sessions) = line.into_counts();
+        debug_assert!(sessions.is_none_or(|sessions| sessions.verify(run.offered) == Ok(())));
+        AttendedRun { run, attempts, ttft_from_send, sessions }
     }
 }
 

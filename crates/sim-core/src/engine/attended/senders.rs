@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    clients::{ClientTime, Pacing, Population, first_think_s, think_s},
+    clients::{ClientTime, Pacing, Population, SessionCounts, first_think_s, think_s},
+    engine::{
+        sessions::{SessionSenders, mix_of},
+        vllm::Before,
+    },
     float::greater,
     workload::{Request, Requests},
 };
@@ -17,6 +21,8 @@ pub(super) enum Senders {
     Open(Box<Requests>),
     /// Each user after the end of its last request.
     Closed(Box<Users>),
+    /// The next turn of each session after the answer to the last one.
+    Sessions(Box<SessionSenders>),
 }
 
 /// The users of a closed loop.
@@ -46,6 +52,12 @@ type TimeBits = u64;
 
 impl Senders {
     pub(super) fn new(setup: &AttendedSetup) -> Self {
+        if setup.clients.population == Population::Sessions
+            && let Ok(mix) = mix_of(&setup.setup)
+        {
+            let requests = setup.setup.workload.requests;
+            return Self::Sessions(Box::new(SessionSenders::new(mix, requests, setup.setup.seed)));
+        }
         let requests = Requests::new(&setup.setup.workload, setup.setup.seed);
         let Population::Closed { users, think, pacing } = setup.clients.population else {
             return Self::Open(Box::new(requests));
@@ -72,6 +84,7 @@ impl Senders {
         match self {
             Self::Open(requests) => requests.total(),
             Self::Closed(users) => users.drawn.len() as u64,
+            Self::Sessions(sessions) => sessions.total(),
         }
     }
 
@@ -79,7 +92,7 @@ impl Senders {
     pub(super) fn draws_of(&self, key: u64) -> u64 {
         match self {
             Self::Open(requests) => requests.place_in_whole(key),
-            Self::Closed(_) => key,
+            Self::Closed(_) | Self::Sessions(_) => key,
         }
     }
 
@@ -90,22 +103,35 @@ impl Senders {
             Self::Closed(users) => {
                 users.going_to_send.first().map(|(bits, _)| f64::from_bits(*bits))
             }
+            Self::Sessions(sessions) => sessions.next_s(),
         };
         next_s.unwrap_or(f64::INFINITY)
     }
 
-    /// Send it: what its draws belong to, and the request as it was meant to be sent.
-    pub(super) fn send(&mut self) -> Option<(u64, Request)> {
+    /// Send it: what its draws belong to, the request as it was meant to be sent, and what it finds in
+    /// its conversation, where it is a turn of a session.
+    pub(super) fn send(&mut self) -> Option<(u64, Request, Option<Before>)> {
         match self {
-            Self::Open(requests) => requests.next().map(|request| (request.index, request)),
-            Self::Closed(users) => users.send(),
+            Self::Open(requests) => requests.next().map(|request| (request.index, request, None)),
+            Self::Closed(users) => users.send().map(|(key, request)| (key, request, None)),
+            Self::Sessions(sessions) => sessions.send(),
         }
     }
 
-    /// The request of a key has ended, with or without an answer.
-    pub(super) fn ended(&mut self, key: u64, now_s: f64) {
-        if let Self::Closed(users) = self {
-            users.ended(key, now_s);
+    /// The request of a key has ended, with the answer to an attempt or without any.
+    pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
+        match self {
+            Self::Open(_) => {}
+            Self::Closed(users) => users.ended(key, now_s),
+            Self::Sessions(sessions) => sessions.ended(key, answered, now_s),
+        }
+    }
+
+    /// What became of the sessions, where there are any.
+    pub(super) const fn sessions(&self) -> Option<SessionCounts> {
+        match self {
+            Self::Sessions(sessions) => Some(sessions.counts()),
+            Self::Open(_) | Self::Closed(_) => None,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
 };
 
 use super::{
+    content::Before,
     counting::{Composer, Newcomers, NoLine},
     setup::VllmCounts,
 };
@@ -244,6 +245,10 @@ impl Newcomers for AtTheLine<'_> {
 
     fn head(&mut self) -> Option<Request> {
         self.line.head()
+    }
+
+    fn before(&mut self) -> Option<Before> {
+        self.line.before()
     }
 
     fn offer(&mut self, fits: bool) -> Offer {

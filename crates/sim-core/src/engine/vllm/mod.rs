@@ -29,7 +29,8 @@ mod setup;
 mod simulation;
 mod spec;
 
-pub use content::{Content, Standing, Standings};
+pub(in crate::engine) use content::Before;
+pub use content::{Content, Said, Standing, Standings};
 #[cfg(any(test, feature = "oracle"))]
 pub(in crate::engine) use oracle::Line;
 #[cfg(any(test, feature = "oracle"))]

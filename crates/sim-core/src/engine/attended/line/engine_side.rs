@@ -2,6 +2,7 @@
 
 use crate::{
     clients::GivenUpWork,
+    engine::vllm::Before,
     engine::{
         inbox::{Aborted, Inbox},
         waiting_line::Taken,
@@ -90,6 +91,12 @@ impl AttendedLine {
     pub(in crate::engine) fn head(&mut self) -> Option<Request> {
         let ticket = self.head_ticket()?;
         Some(self.as_request(&ticket))
+    }
+
+    /// What it finds in its conversation, where it is a turn of a session.
+    pub(in crate::engine) fn before(&mut self) -> Option<Before> {
+        let ticket = self.head_ticket()?;
+        self.wanted[self.attempts[ticket.attempt].wanted].before.clone()
     }
 
     fn head_ticket(&mut self) -> Option<Ticket> {
@@ -196,7 +203,7 @@ impl AttendedLine {
         if self.spec.throttle.is_some() {
             self.window.add(finished.finish_s, true);
         }
-        self.senders.ended(key, finished.finish_s);
+        self.senders.ended(key, Some(finished.request.index), finished.finish_s);
     }
 
     /// To what the draws of an attempt's request belong, in the whole of a stream that is dealt out.

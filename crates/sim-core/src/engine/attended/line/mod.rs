@@ -13,10 +13,13 @@ use std::{
 
 use crate::{
     clients::{
-        AttemptCounts, Awaited, ClientSpec, ClientTime, GivenUpWork, RETRIES_SAVED, patience_s,
-        retry_wait_s, throttle_point,
+        AttemptCounts, Awaited, ClientSpec, ClientTime, GivenUpWork, RETRIES_SAVED, SessionCounts,
+        patience_s, retry_wait_s, throttle_point,
     },
-    engine::waiting_line::{OverloadPolicy, Waiting, WaitingLine},
+    engine::{
+        vllm::Before,
+        waiting_line::{OverloadPolicy, Waiting, WaitingLine},
+    },
     float::{greater, lesser},
     measure::{Distribution, Outcome, Recorder},
     workload::Request,
@@ -27,7 +30,7 @@ pub(in crate::engine) use engine_side::Offer;
 use super::{AttendedSetup, senders::Senders, servable::Servable, throttle::Window};
 
 /// What a user wants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     /// As it was meant to be sent first; the index counts in order of sending.
     request: Request,
@@ -35,6 +38,8 @@ struct Wanted {
     key: u64,
     /// Attempts begun.
     attempts: u32,
+    /// What it finds in its conversation, where it is a turn of a session.
+    before: Option<Before>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,9 +165,11 @@ impl AttendedLine {
         }
     }
 
-    /// What became of the attempts, and their times from being sent to the first token.
-    pub(super) fn into_counts(self) -> (AttemptCounts, Distribution) {
-        (self.counts, self.ttft_from_send)
+    /// What became of the attempts, their times from being sent to the first token, and what became
+    /// of the sessions, if there are any.
+    pub(super) fn into_counts(self) -> (AttemptCounts, Distribution, Option<SessionCounts>) {
+        let sessions = self.senders.sessions();
+        (self.counts, self.ttft_from_send, sessions)
     }
 
     fn next_retry_s(&self) -> f64 {
@@ -192,10 +199,10 @@ impl AttendedLine {
     }
 
     fn send_first(&mut self, now_s: f64, recorder: &mut Recorder) {
-        let Some((key, drawn)) = self.senders.send() else { return };
+        let Some((key, drawn, before)) = self.senders.send() else { return };
         let request = Request { index: self.wanted.len() as u64, ..drawn };
         recorder.arrived(&request);
-        self.wanted.push(Wanted { request, key, attempts: 0 });
+        self.wanted.push(Wanted { request, key, attempts: 0, before });
         if let Some(budget) = self.spec.retries.and_then(|retries| retries.budget) {
             self.saved_retries = lesser(RETRIES_SAVED, self.saved_retries + budget);
         }
@@ -310,7 +317,7 @@ impl AttendedLine {
     fn end_unanswered(&mut self, index: usize, how: Outcome, now_s: f64, recorder: &mut Recorder) {
         let Wanted { request, key, .. } = self.wanted[index];
         recorder.unanswered(&request, how, now_s);
-        self.senders.ended(key, now_s);
+        self.senders.ended(key, None, now_s);
     }
 
     /// The server dropped an attempt whose turn it was.

@@ -89,7 +89,7 @@ impl World<'_> {
             crate::clients::Population::Open => {
                 crate::workload::Requests::new(&inner.workload, inner.seed).place_in_whole(key)
             }
-            crate::clients::Population::Closed { .. } => key,
+            crate::clients::Population::Closed { .. } | crate::clients::Population::Sessions => key,
         }
     }
 }

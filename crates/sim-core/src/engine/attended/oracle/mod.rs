@@ -13,7 +13,8 @@ use crate::{
     engine::{
         EngineBounds, Keep, Rules, ServiceOrder, seen_until_s,
         seldom::{batch_setup, vllm_setup},
-        vllm::{Request as Asked, Scheduler, VllmRun},
+        sessions_oracle::ObviousSessions,
+        vllm::{Before, Request as Asked, Scheduler, VllmRun},
         waiting_line::CodelState,
     },
     float::greater,
@@ -30,6 +31,7 @@ struct Wanted {
     request: Request,
     key: u64,
     attempts: u32,
+    before: Option<Before>,
 }
 
 /// What becomes of whoever's turn it is.
@@ -84,6 +86,7 @@ struct World<'a> {
     recorder: Recorder,
     counts: AttemptCounts,
     ttft_from_send: Distribution,
+    sessions: Option<ObviousSessions>,
 }
 
 /// Simulate step by step, request by request and client by client.
@@ -112,7 +115,9 @@ pub fn simulate_attended_by_oracle(
         None => run,
     };
     debug_assert!(run.verify() == Ok(()), "{:?}", run.verify());
-    Ok(AttendedRun { run, attempts: world.counts, ttft_from_send: world.ttft_from_send })
+    let sessions = world.sessions.map(|sessions| sessions.counts());
+    let (attempts, ttft_from_send) = (world.counts, world.ttft_from_send);
+    Ok(AttendedRun { run, attempts, ttft_from_send, sessions })
 }
 
 impl<'a> World<'a> {
@@ -137,7 +142,15 @@ impl<'a> World<'a> {
             Rules::VllmV1(rules) => Some(Scheduler::new(vllm_setup(inner, *rules).vllm)?),
             _ => None,
         };
+        let sessions = (setup.clients.population == Population::Sessions)
+            .then(|| ObviousSessions::new(inner))
+            .flatten();
         let sends = match setup.clients.population {
+            Population::Sessions => sessions
+                .iter()
+                .flat_map(ObviousSessions::first_sends)
+                .map(|(at_s, key)| Send { at_s, key, intended_s: at_s })
+                .collect(),
             Population::Open => drawn
                 .iter()
                 .map(|r| Send { at_s: r.arrival_s, key: r.index, intended_s: r.arrival_s })
@@ -166,6 +179,7 @@ impl<'a> World<'a> {
             recorder,
             counts: AttemptCounts::default(),
             ttft_from_send: Distribution::new(keep.precision),
+            sessions,
         })
     }
 
@@ -211,10 +225,13 @@ impl<'a> World<'a> {
     fn send(&mut self, index: usize) {
         let Send { at_s, key, intended_s } = self.sends.remove(index);
         let index = self.wanted.len();
-        let drawn = self.drawn[key as usize % self.drawn.len()];
+        let (drawn, before) = match &mut self.sessions {
+            Some(sessions) => sessions.send(key),
+            None => (self.drawn[key as usize % self.drawn.len()], None),
+        };
         let request = Request { index: index as u64, arrival_s: intended_s, ..drawn };
         self.recorder.arrived(&request);
-        self.wanted.push(Wanted { request, key, attempts: 0 });
+        self.wanted.push(Wanted { request, key, attempts: 0, before });
         if self.wanted.len() == self.drawn.len() {
             self.sends.clear();
         }
@@ -325,11 +342,20 @@ impl<'a> World<'a> {
             self.counts.forbidden += 1;
         }
         self.recorder.unanswered(&self.wanted[index].request, how, now_s);
-        self.next_of_user(index, now_s);
+        self.next_of_user(index, None, now_s);
     }
 
-    /// A request of a closed loop has ended: its user's next one.
-    fn next_of_user(&mut self, index: usize, now_s: f64) {
+    /// A request of a closed loop or of a session has ended: its user's next one.
+    fn next_of_user(&mut self, index: usize, answered: Option<u64>, now_s: f64) {
+        if let Some(sessions) = &mut self.sessions {
+            let next = sessions.next_send(self.wanted[index].key, answered, now_s);
+            if let Some((at_s, key)) = next
+                && self.wanted.len() < self.drawn.len()
+            {
+                self.sends.push(Send { at_s, key, intended_s: at_s });
+            }
+            return;
+        }
         let Population::Closed { users, think, pacing } = self.setup.clients.population else {
             return;
         };
@@ -421,6 +447,6 @@ impl<'a> World<'a> {
         let wanted = attempt.wanted;
         self.recorder.finished_late_sent(&finished, sent_late_s);
         self.ended.push((self.now_s, true));
-        self.next_of_user(wanted, self.now_s);
+        self.next_of_user(wanted, Some(index as u64), self.now_s);
     }
 }

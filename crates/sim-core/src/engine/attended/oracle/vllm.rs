@@ -71,14 +71,19 @@ impl Line for AtTheLine<'_, '_> {
 
     fn head(&mut self) -> Option<Asked> {
         let attempt = *self.world.line().first()?;
-        let request = self.world.wanted[self.world.attempts[attempt].wanted].request;
+        let wanted = &self.world.wanted[self.world.attempts[attempt].wanted];
+        let request = wanted.request;
         let standing = self.standings.of(&request);
+        let content = match &wanted.before {
+            Some(before) => standing.content.of_turn(before, attempt as u64),
+            None => standing.content.clone(),
+        };
         Some(Asked {
             prompt_tokens: request.input_tokens,
             output_tokens: request.output_tokens,
             priority: standing.priority,
             arrival: attempt as u64,
-            content: standing.content.clone(),
+            content,
         })
     }
 

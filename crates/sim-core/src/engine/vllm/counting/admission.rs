@@ -1,7 +1,10 @@
 //! The second half of a step: waiting requests are admitted.
 
 use crate::{
-    engine::{attended::Offer, vllm::refusal::Lengths},
+    engine::{
+        attended::Offer,
+        vllm::{content::Before, refusal::Lengths},
+    },
     workload::Request,
 };
 
@@ -17,6 +20,9 @@ pub(in crate::engine) trait Newcomers {
 
     /// Whose turn it is.
     fn head(&mut self) -> Option<Request>;
+
+    /// What it finds in its conversation, where it is a turn of a session.
+    fn before(&mut self) -> Option<Before>;
 
     /// Whoever's turn it is fits or does not: what becomes of it.
     fn offer(&mut self, fits: bool) -> Offer;
@@ -37,6 +43,10 @@ impl Newcomers for NoLine {
     }
 
     fn head(&mut self) -> Option<Request> {
+        None
+    }
+
+    fn before(&mut self) -> Option<Before> {
         None
     }
 
@@ -111,6 +121,12 @@ impl Composer {
     ) -> bool {
         let lengths = Lengths::new(request.input_tokens, request.output_tokens, &self.spec);
         let id = self.journeys.begin(request, lengths);
+        if self.memory.caches()
+            && let Some(before) = line.before()
+        {
+            let content = &self.standings.of(request).content;
+            self.turns.insert(request.index, content.of_turn(&before, request.index));
+        }
         let fit = self.fit(id, draft);
         match (line.offer(fit.is_some()), fit) {
             (Offer::Served(_), Some(fit)) => {
@@ -119,6 +135,7 @@ impl Composer {
                 true
             }
             (offer, _) => {
+                self.turns.remove(&request.index);
                 self.journeys.remove(id);
                 offer == Offer::Dropped
             }

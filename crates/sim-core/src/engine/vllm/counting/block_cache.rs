@@ -115,6 +115,9 @@ impl BlockCache {
         let hash = match *key {
             BlockKey::Shared { group, position } => split_mix(group ^ split_mix(position)),
             BlockKey::Named(name) => split_mix(name),
+            BlockKey::Turn { turn, position } => {
+                split_mix(split_mix(turn) ^ position.rotate_left(40))
+            }
             BlockKey::Own { request, position } => split_mix(request ^ position.rotate_left(40)),
         };
         (hash & (self.buckets.len() as u64 - 1)) as usize

@@ -44,10 +44,12 @@ mod steps;
 mod turns;
 mod waiting;
 
+use std::collections::BTreeMap;
+
 use crate::{engine::finish_queue::FinishQueue, workload::Request};
 
 use super::{
-    content::{Keys, Standings},
+    content::{Content, Keys, Standings},
     refusal::{Lengths, Refusal},
     spec::{Policy, VllmSpec},
 };
@@ -72,6 +74,8 @@ pub(in crate::engine) struct Composer {
     spec: VllmSpec,
     blocks: BlockMath,
     standings: Standings,
+    /// What turns of sessions hold, by the number of the request.
+    turns: BTreeMap<u64, Content>,
     waiting: Waiting,
     journeys: Journeys,
     running: RunningList,
@@ -135,6 +139,7 @@ impl Composer {
             spec,
             blocks: BlockMath::new(spec.block_size),
             standings,
+            turns: BTreeMap::new(),
             waiting: Waiting::new(spec.policy),
             journeys: Journeys::default(),
             running: RunningList::new(),
@@ -206,7 +211,7 @@ impl Composer {
     fn keys(&self, journey: &Journey) -> Keys<'_> {
         Keys {
             request: journey.request.index,
-            content: &self.standings.of(&journey.request).content,
+            content: content_of(&self.turns, &self.standings, &journey.request),
             prompt_tokens: journey.lengths.prompt_tokens,
             block_size: self.spec.block_size,
         }
@@ -386,7 +391,7 @@ impl Composer {
         let Journey { request, lengths, .. } = &self.journeys[id];
         let keys = Keys {
             request: request.index,
-            content: &self.standings.of(request).content,
+            content: content_of(&self.turns, &self.standings, request),
             prompt_tokens: lengths.prompt_tokens,
             block_size: self.spec.block_size,
         };
@@ -405,9 +410,34 @@ impl Composer {
                 blocks: self.blocks.holding(computed_tokens),
                 hashed: self.blocks.whole(computed_tokens),
             };
-            self.memory.release(held, &mut journey.table);
+            if self.turns.is_empty() {
+                self.memory.release(held, &mut journey.table);
+            } else {
+                self.release_turn(id, held);
+            }
+        } else if !self.turns.is_empty() {
+            self.turns.remove(&self.journeys[id].request.index);
         }
         self.journeys.remove(id);
+    }
+
+    /// A turn of a session lets go of its blocks, which the next turn may look for.
+    #[inline(never)]
+    fn release_turn(&mut self, id: u32, held: memory::Held) {
+        let mut table = std::mem::take(&mut self.journeys[id].table);
+        let journey = &self.journeys[id];
+        let keys = Keys {
+            request: journey.request.index,
+            content: content_of(&self.turns, &self.standings, &journey.request),
+            prompt_tokens: journey.lengths.prompt_tokens,
+            block_size: self.spec.block_size,
+        };
+        let outlives = keys.content.outlives_request();
+        let freed = self.memory.let_go(held, outlives.then_some(&keys), &mut table);
+        self.memory.put(freed);
+        let journey = &mut self.journeys[id];
+        journey.table = table;
+        self.turns.remove(&journey.request.index);
     }
 
     #[inline]
@@ -422,6 +452,16 @@ impl Composer {
     fn forget_rank(&mut self, id: u32) {
         self.ranks.remove(self.rank(&self.journeys[id].request));
     }
+}
+
+/// What a request's blocks hold, as far as others can find it.
+#[inline]
+fn content_of<'a>(
+    turns: &'a BTreeMap<u64, Content>,
+    standings: &'a Standings,
+    request: &Request,
+) -> &'a Content {
+    turns.get(&request.index).unwrap_or_else(|| &standings.of(request).content)
 }
 
 fn rank(standings: &Standings, request: &Request) -> Rank {

@@ -76,11 +76,13 @@ impl Composer {
         let freed = if self.memory.caches() {
             let keys = super::Keys {
                 request: journey.request.index,
-                content: &self.standings.of(&journey.request).content,
+                content: super::content_of(&self.turns, &self.standings, &journey.request),
                 prompt_tokens: journey.lengths.prompt_tokens,
                 block_size: self.spec.block_size,
             };
-            self.memory.let_go(held, (!has_all).then_some(&keys), &mut table)
+            // One that has all its tokens comes back to look for nothing, but its next turn may.
+            let is_asked_for = !has_all || keys.content.outlives_request();
+            self.memory.let_go(held, is_asked_for.then_some(&keys), &mut table)
         } else {
             self.memory.let_go(held, None, &mut table)
         };
