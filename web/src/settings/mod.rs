@@ -15,8 +15,8 @@ use scenario::{
 use crate::strings;
 
 pub(crate) use classes::{
-    ClassPart, add_class, caches_prefixes, class_part, put_class_part, remove_class, rename_class,
-    shares_taken,
+    ClassPart, add_class, caches_prefixes, class_part, loses_patience, put_class_part,
+    remove_class, rename_class, shares_taken,
 };
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
 pub(crate) use piece::{
