@@ -2,7 +2,8 @@
 //!
 //! Beside [`simulate`](super::simulate), not inside: a [`Setup`] is what every engine can do. Clients
 //! and line are the same before every engine ([`line`]): an engine tells what it did and asks whose
-//! turn it is, and whether that one fits only the engine knows.
+//! turn it is, and whether that one fits only the engine knows. To an engine an attempt is a request:
+//! the prefix cache of vLLM's rules knows a retry by what its class shares, not by the attempt before.
 
 mod batches;
 mod line;
