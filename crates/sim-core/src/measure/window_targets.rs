@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_spike_is_the_worst_window_of_a_good_day() {
-        let run = run(RateProfile::spike(1_000.0, 40.0, 4.0), 20_000, 0.95);
+        let run = run(RateProfile::spike(1_000.0, 15.0, 4.0), 20_000, 0.95);
         let found = run.window_targets().unwrap();
         let WindowShare { start_s, end_s, ended, slo_met } = found.worst;
         assert!(start_s < 1_080.0 && end_s > 1_000.0, "{found:?}");
