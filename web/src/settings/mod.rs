@@ -6,6 +6,7 @@
 mod classes;
 mod kinds;
 mod piece;
+mod sessions;
 
 use quantity::Unit;
 use scenario::{
@@ -23,6 +24,7 @@ pub(crate) use piece::{
     BURST, BURSTINESS, DELAY, HOURS, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS, PROFILE_AT,
     PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, THINK, TROUGH, USERS, closed,
 };
+pub(crate) use sessions::{TURN_THINK, TURNS};
 
 /// Which part of a field a control moves.
 #[derive(Debug)]
@@ -365,7 +367,7 @@ fn stepped(slider: &Slider, value: f64, step: Step, direction: Direction) -> f64
 mod tests {
     use super::*;
 
-    const PLAIN: [&Dial; 28] = [
+    const PLAIN: [&Dial; 30] = [
         &RATE,
         &PROMPT,
         &ANSWER,
@@ -394,6 +396,8 @@ mod tests {
         &RETRY_DETAILS[3],
         &THROTTLE_DETAILS[0],
         &THROTTLE_DETAILS[1],
+        &TURNS,
+        &TURN_THINK,
     ];
 
     /// A kind of a setting, and the dials that it has.

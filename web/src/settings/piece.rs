@@ -8,12 +8,12 @@ use sim_core::{ArrivalProcess, LengthSpec, workload::OnOff};
 use super::{Dial, List, Part, Piece};
 use crate::strings;
 
-const TIME_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
-const NUMBER_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
+pub(super) const TIME_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
+pub(super) const NUMBER_SNAPS: Snap = Snap::Decades(&[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
 const TOKEN_SNAPS: Snap = Snap::Octaves(&[1.0, 1.5]);
 const FACTORS: StepSizes = StepSizes::Multiply([1.01, 1.1, 2.0]);
 
-const fn log(min: f64, max: f64, snap: Snap) -> Option<Slider> {
+pub(super) const fn log(min: f64, max: f64, snap: Snap) -> Option<Slider> {
     Some(Slider { min, max, scale: Scale::Log, snap, steps: FACTORS })
 }
 
@@ -23,7 +23,7 @@ const fn linear(min: f64, max: f64, unit: f64, steps: [f64; 3]) -> Option<Slider
 }
 
 /// A piece without a name, which the table fills in.
-const fn piece(
+pub(super) const fn piece(
     first: f64,
     read: fn(&Scenario) -> Option<f64>,
     write: fn(&Scenario, f64) -> String,
@@ -39,7 +39,7 @@ const fn piece(
     }
 }
 
-const fn seconds(
+pub(super) const fn seconds(
     help: &'static str,
     first: f64,
     read: fn(&Scenario) -> Option<f64>,
@@ -57,7 +57,7 @@ const fn tokens(
 }
 
 /// A number as links write it.
-fn text(value: f64) -> String {
+pub(super) fn text(value: f64) -> String {
     quantity::plain(value, 0)
 }
 

@@ -238,3 +238,8 @@ pub(crate) fn nearest_with_spread(asked: f64, now: f64) -> String {
 pub(crate) fn back_to_catalogue(label: &str) -> String {
     format!("{AUTO}: give {label} back to {CATALOGUE}")
 }
+
+pub(crate) const TURNS_HELP: &str = "Each turn is a request whose prompt is the conversation so far \
+     and the prompt set above; the rate stays that of requests. 1: requests on their own.";
+pub(crate) const TURN_THINK_HELP: &str =
+    "From an answer to the next turn of the same user, on average.";

@@ -44,7 +44,11 @@ fn arrivals(body: El) -> El {
     let body = of_kind(body, &settings::ARRIVALS, PATTERNS).when(is_closed(true), pacing_choice);
     let profile = Choice::of_kinds(&settings::PROFILE, Look::List).el();
     let body = body.child(profile.flag_of("hidden", is_closed(true)));
-    of_kind(body, &settings::PROFILE, PROFILES)
+    let body = of_kind(body, &settings::PROFILE, PROFILES);
+    let state = expect_context::<State>();
+    let has_sessions = move || state.current.with(Scenario::has_sessions);
+    body.when(is_closed(false), || control(&settings::TURNS))
+        .when(has_sessions, || control(&settings::TURN_THINK))
 }
 
 fn all_lengths(body: El) -> El {

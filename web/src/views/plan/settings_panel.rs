@@ -130,7 +130,7 @@ fn arrivals_group() -> El {
                 settings::PROFILE.is_changed(scenario).then(|| settings::PROFILE.name(scenario));
             strings::arrivals_summary(pattern, profile)
         },
-        is_changed: |scenario| differs(scenario, &["arrivals", "profile"]),
+        is_changed: |scenario| differs(scenario, &["arrivals", "profile", "turns"]),
         begins_open: false,
         furnish: |body, opened| when_opened(body, opened, Folded::Arrivals),
     }
