@@ -20,7 +20,7 @@ use crate::{
     measure::{Finished, Recorder},
     setup::{Setup, SetupError},
     step_time::StepModel,
-    workload::{Request, Requests},
+    workload::{Request, RequestSource, Requests},
 };
 
 use super::{
@@ -398,7 +398,13 @@ impl<'a> Live<'a> {
         let tpot_s = (ended.finish_s - ended.first_token_s) / gaps;
         self.window.served += 1;
         self.window.ttft.record(ttft_s);
-        self.window.slo_met += u64::from(self.fleet.setup.slo.is_met(ttft_s, tpot_s));
+        // A class has a target of its own.
+        let slo = match self.fleet.setup.workload.source.whole() {
+            RequestSource::Mixed(mix) => mix.classes.get(ended.request.class as usize),
+            _ => None,
+        }
+        .map_or(self.fleet.setup.slo, |class| class.slo);
+        self.window.slo_met += u64::from(slo.is_met(ttft_s, tpot_s));
     }
 
     /// Let the servers follow the lives of their replicas.

@@ -98,8 +98,9 @@ impl LiveRun {
         }
         let served: u64 = self.windows.iter().map(|window| window.served).sum();
         let offered: u64 = self.windows.iter().map(|window| window.offered).sum();
-        if (served, offered) != (run.completed, run.offered) {
-            return Err(format!("windows: {served} of {offered} served"));
+        let met: u64 = self.windows.iter().map(|window| window.slo_met).sum();
+        if (served, offered, met) != (run.completed, run.offered, run.slo_met) {
+            return Err(format!("windows: {served} of {offered} served, {met} of them in time"));
         }
         let (engines, users) = (run.in_system_request_s, run.sojourn_request_s);
         if run.in_flight == 0 && (engines - users).abs() > 1e-6 * (1.0 + users) {
