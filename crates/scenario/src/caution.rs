@@ -83,7 +83,7 @@ static NEEDS: &[Needy] = &[
             "step.bandwidth",
             "step.mfu",
             "step.overhead_s",
-            "tp",
+            "deploy.tp",
             "engine",
             "weights",
             "kv_dtype",

@@ -78,7 +78,7 @@ pub(super) fn wider(scenario: &Scenario) -> Vec<(&'static str, Vec<(String, Stri
     let half = KvElement::Bytes(2);
     let halved = ("fp8".to_owned(), "keys and values in FP8".to_owned());
     vec![
-        ("tp", tp),
+        ("deploy.tp", tp),
         ("weights", weights),
         ("kv_dtype", (found.deployment.kv_element == half).then_some(halved).into_iter().collect()),
         ("gpu", larger.iter().map(told).collect()),
