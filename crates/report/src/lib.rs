@@ -36,7 +36,7 @@ mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
-pub use catalogue::{catalog_json, catalog_text};
+pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };

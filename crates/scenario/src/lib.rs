@@ -33,6 +33,7 @@ mod rules;
 mod schema;
 mod sessions;
 mod setting;
+mod wide;
 mod writing;
 
 pub use caution::Needy;
@@ -40,7 +41,10 @@ pub use class::{
     CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST, field_of_part,
 };
 pub use context::BeyondContext;
-pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
+pub use field::{
+    Direction, ENGINES, FIELDS, Field, Group, KV_DTYPES, Scale, Slider, Snap, Step, StepSizes,
+    WEIGHTS, field,
+};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload, Spread};
@@ -50,4 +54,7 @@ pub use resolve::{
     Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved, Untyped,
 };
 pub use rules::SchedRules;
-pub use schema::{Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions};
+pub use schema::{
+    Deploy, Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions,
+};
+pub use wide::{gpu_name, model_name};

@@ -4,6 +4,7 @@
 mod answers;
 mod catalog;
 mod check;
+mod deployed;
 mod errors;
 mod examples;
 mod files;

@@ -14,6 +14,8 @@ use crate::{
     writing,
 };
 
+#[cfg(feature = "networks")]
+use super::deployed;
 use super::{
     Resolved,
     error::ResolveError,
@@ -23,13 +25,13 @@ use super::{
     traffic::Traffic,
 };
 
-const ROOFLINE: &str = "the published roofline’s documented constant";
+pub(super) const ROOFLINE: &str = "the published roofline’s documented constant";
 pub(super) const TYPED: &str = "typed";
 
 /// Share of the peak that prefill reaches, with the band that is usual for it.
-const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
+pub(super) const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
 /// Fixed time of a step, seconds.
-const OVERHEAD_S: f64 = 0.5e-3;
+pub(super) const OVERHEAD_S: f64 = 0.5e-3;
 
 /// Resolve without looking for remedies.
 pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
@@ -96,8 +98,34 @@ fn engine(
     Ok(match scenario.step.kind {
         Some(StepKind::Affine) => plain_step::affine(scenario, ledger),
         Some(StepKind::QueueModel) => plain_step::queue_model(scenario, &traffic.source(), ledger),
-        Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(ledger)?,
+        Some(StepKind::Roofline) | None => roofline(scenario, ledger)?,
     })
+}
+
+/// The step time and the memory: by the rule of the short list where nothing more is said, and
+/// otherwise as the engine's version does.
+#[cfg(feature = "networks")]
+fn roofline(
+    scenario: &Scenario,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    if deployed::is_deployed(scenario) {
+        return deployed::resolve(scenario, ledger);
+    }
+    Roofline::new(scenario)?.resolve(ledger)
+}
+
+#[cfg(not(feature = "networks"))]
+fn roofline(
+    scenario: &Scenario,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    if scenario.deploy.is_asked_for() {
+        let sentence = "This program computes no deployment: deploy.tp, engine, weights, kv_dtype and \
+                        kv.num_gpu_blocks are for the headroom command line. Leave them out here.";
+        return Err(ResolveError::Deployment(sentence.to_owned()));
+    }
+    Roofline::new(scenario)?.resolve(ledger)
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM

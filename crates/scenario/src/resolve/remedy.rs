@@ -129,6 +129,7 @@ fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) 
     match error {
         ResolveError::DoesNotFit { .. } => {
             remedies.extend(computed_weights(wanted));
+            remedies.extend(wider(wanted));
             remedies.extend(larger_gpu(wanted, catalog));
             remedies.extend(lighter_models(wanted, catalog));
         }
@@ -136,6 +137,7 @@ fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) 
             remedies.extend(computed_cache(wanted));
             let room = capacity_tokens.saturating_sub(scenario.spec.tokens);
             remedies.extend(shorter(wanted, room));
+            remedies.extend(wider(wanted));
             remedies.extend(larger_gpu(wanted, catalog));
             remedies.extend(lighter_models(wanted, catalog));
             remedies.truncate(3);
@@ -152,6 +154,25 @@ fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) 
         _ => {}
     }
     remedies
+}
+
+/// Of a deployment: more GPUs per engine, lighter weights, a lighter cache, a larger GPU; the smallest
+/// change of each kind that works.
+#[cfg(feature = "networks")]
+fn wider(wanted: &Wanted<'_>) -> Vec<Remedy> {
+    let scenario = wanted.scenario;
+    if !super::deployed::is_deployed(scenario) {
+        return Vec::new();
+    }
+    let first_that_works = |(key, values): (&str, Vec<(String, String)>)| {
+        values.into_iter().find_map(|(value, effect)| wanted.tried(key, &value, effect))
+    };
+    super::deployed::wider(scenario).into_iter().filter_map(first_that_works).collect()
+}
+
+#[cfg(not(feature = "networks"))]
+const fn wider(_: &Wanted<'_>) -> Vec<Remedy> {
+    Vec::new()
 }
 
 /// Most changes that are tried one after the other.
@@ -231,6 +252,11 @@ fn computed_weights(wanted: &Wanted<'_>) -> Option<Remedy> {
 
 /// The GPU with the least memory that makes the scenario possible.
 fn larger_gpu(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<Remedy> {
+    #[cfg(feature = "networks")]
+    if super::deployed::is_deployed(wanted.scenario) {
+        // It is among those that are tried from the wide catalogue.
+        return None;
+    }
     let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
     ascending(&gpus, |gpu| gpu.memory_bytes.value).into_iter().find_map(|index| {
         let gpu = gpus[index];
