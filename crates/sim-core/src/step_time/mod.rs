@@ -4,6 +4,8 @@
 //! `max(flat, base + slope · context) + overhead`. While nothing enters or leaves the batch the
 //! context grows by a constant a step, so that many steps are one arithmetic series.
 
+pub mod kernel;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
