@@ -55,21 +55,15 @@ fn main() {
     println!("{} rows, {} counted, {} counted <80%, {} groups {} families", settings.len(), settings.iter().filter(|s| s.counts).count(), settings.iter().filter(|s| s.counts&&s.utilisation<0.8).count(), settings.iter().map(|s| s.group.clone()).collect::<BTreeSet<_>>().len(), settings.iter().map(|s| s.family.clone()).collect::<BTreeSet<_>>().len());
     let mut sizes: BTreeMap<String,usize> = BTreeMap::new();
     for s in &settings { *sizes.entry(s.group.clone()).or_default()+=1; }
-    let weight = |s: &Setting| s.weight/(sizes[&s.group] as f64).sqrt();
+    let wp: f64 = std::env::var("WP").ok().and_then(|x| x.parse().ok()).unwrap_or(0.5);
+    let weight = |s: &Setting| s.weight/(sizes[&s.group] as f64).powf(wp);
     let fam = |s: &Setting| -> String { if mode.contains("family") { s.family.clone() } else { s.group.clone() } };
-    let model = Model::study();
+    let options = std::env::var("OPT").unwrap_or_default();
+    let model = Model::new(&settings.iter().filter(|s| s.is_fitted).cloned().collect::<Vec<_>>(), &options);
+    for s in &mut settings { model.bind(s); }
+    println!("{} constants; options {options}", model.parameters.len());
     let t0 = std::time::Instant::now();
-    if mode.starts_with("published") {
-        let p = [33.4e-6,0.38e-3,9.3e-6,36.8e-6,18.4e-3, 4.0e-6,1.57e-3,2.6e-6,52.0e-6,24.9e-3, 14.4e-6,0.43e-3,27.7e-6,86.1e-6,20.0e-3, 0.171,17.9,0.787,1.87];
-        let logs: Vec<f64> = p.iter().map(|x: &f64| x.ln()).collect();
-        let outs = for_all(&settings, |s| predict(&model, s, &logs));
-        println!("{:?}", t0.elapsed());
-        let rows: Vec<_> = settings.iter().zip(outs).collect();
-        report(&rows, true);
-        if args.len()>2 { for (s,o) in &rows { if s.group.contains(&args[2]) { println!("{} load {} isl {} osl {:.0} util {:.2} ttft {:.1} / {:.1}  tpot {:.2} / {:.2}  {}", s.group, s.load, s.isl, s.osl, s.utilisation, o.ttft*1e3, s.ttft_s.unwrap_or(0.0)*1e3, o.tpot*1e3, s.tpot_s*1e3, s.curve); } } }
-        return;
-    }
-    let all: Vec<(&Setting,f64)> = settings.iter().map(|s| (s, weight(s))).collect();
+    let all: Vec<(&Setting,f64)> = settings.iter().filter(|s| s.is_fitted).map(|s| (s, weight(s))).collect();
     if mode.starts_with("full") {
         let logs = fit(&model, &all, &model.start(), 5);
         println!("fit {:?}", t0.elapsed());
@@ -78,6 +72,30 @@ fn main() {
         let rows: Vec<_> = settings.iter().zip(outs).collect();
         report(&rows, true);
         if args.len()>2 { for (s,o) in &rows { if s.group.contains(&args[2]) { println!("{} load {} isl {} osl {:.0} util {:.2} ttft {:.1} / {:.1}  tpot {:.2} / {:.2}  {}", s.group, s.load, s.isl, s.osl, s.utilisation, o.ttft*1e3, s.ttft_s.unwrap_or(0.0)*1e3, o.tpot*1e3, s.tpot_s*1e3, s.curve); } } }
+        return;
+    }
+    if mode.starts_with("quick") {
+        let full = fit(&model, &all, &model.start(), 4);
+        for (p,l) in model.parameters.iter().zip(&full) { if !p.name.contains("|") || args.len()>3 { print!("{} {:.3e}; ", p.name, l.exp()); } } println!();
+        let linears: Vec<Option<Linear>> = for_all(&all, |(s,_)| model.kernel(s,&full).ok().map(|k| Linear::of(s,&k)));
+        println!("fit {:?} pieces {}", t0.elapsed(), linears.iter().flatten().map(|l| l.run().pieces.len()).sum::<usize>());
+        let keys: BTreeSet<String> = settings.iter().filter(|s| s.counts).map(|s| fam(s)).collect();
+        let mut outs = Vec::new();
+        for key in &keys {
+            let kept: Vec<usize> = (0..all.len()).filter(|&i| fam(all[i].0)!=*key).collect();
+            let ks: Vec<_> = kept.iter().map(|&i| all[i]).collect();
+            let ls: Vec<_> = kept.iter().map(|&i| linears[i].clone()).collect();
+            let logs = fit::solve::descend(&model, &ks, &ls, &full, 3);
+            let held: Vec<&Setting> = settings.iter().filter(|s| fam(s)==*key).collect();
+            let o = for_all(&held, |s| predict(&model, s, &logs));
+            outs.extend(held.into_iter().zip(o));
+        }
+        println!("quick cv {:?} over {} groups", t0.elapsed(), keys.len());
+        let ins = for_all(&settings, |s| predict(&model, s, &full));
+        let rows: Vec<_> = settings.iter().zip(ins).collect();
+        println!("in sample"); report(&rows, false);
+        println!("left out"); report(&outs, args.len()>2);
+        if args.len()>2 { for (s,o) in &outs { if s.group.contains(&args[2]) { println!("{} load {} isl {} osl {:.0} util {:.2} ttft {:.1} / {:.1}  tpot {:.2} / {:.2}  {}", s.group, s.load, s.isl, s.osl, s.utilisation, o.ttft*1e3, s.ttft_s.unwrap_or(0.0)*1e3, o.tpot*1e3, s.tpot_s*1e3, s.curve); } } }
         return;
     }
     let keys: BTreeSet<String> = settings.iter().filter(|s| s.counts).map(|s| fam(s)).collect();

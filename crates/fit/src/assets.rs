@@ -43,17 +43,13 @@ pub struct GpuFacts {
     share_8: f64,
     share_4: f64,
     bandwidth_share: f64,
-    reduce_gb_s: [f64; 3],
-    reduce_latency_us: [f64; 3],
+    reduce_us: [[f64; 13]; 3],
 }
 
 impl GpuFacts {
     /// Its rates in SI units.
     pub fn rates(&self) -> GpuRates {
-        let reduce = |at: usize| Reduction {
-            latency_s: self.reduce_latency_us[at] * 1e-6,
-            bytes_per_s: self.reduce_gb_s[at] * 1e9,
-        };
+        let reduce = |at: usize| Reduction { times_s: self.reduce_us[at].map(|time| time * 1e-6) };
         GpuRates {
             flops_16: self.tflops_16 * 1e12,
             flops_8: self.tflops_8 * 1e12,
@@ -63,6 +59,7 @@ impl GpuFacts {
             share_8: self.share_8,
             share_4: self.share_4,
             bandwidth_share: self.bandwidth_share,
+            cache_share: 0.85,
             reduce: [reduce(0), reduce(1), reduce(2)],
         }
     }

@@ -1,8 +1,18 @@
 //! The constants that are fitted.
 
+use std::collections::BTreeMap;
+
 use sim_core::step_time::kernel::{ExpertKernels, Kernel, KernelError, KernelInput, Overheads};
 
 use crate::setting::{EngineKind, Precision, Setting};
+
+/// What a constant is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Role {
+    Layer, Step, Sequence, ExpertLayer, PromptLayer, Api, ApiToken, Rate, Traffic, ExpertRate, ExpertTraffic, Padding, Exponent, Cache, Reduce,
+}
+const ROLES: usize = 15;
 
 /// A free constant: logarithms are fitted.
 #[derive(Clone, Debug)]
@@ -20,40 +30,111 @@ pub struct Parameter {
 pub struct Model {
     /// In order.
     pub parameters: Vec<Parameter>,
+    index: BTreeMap<String, usize>,
+    /// Options.
+    pub options: String,
 }
 
-const ENGINES: [&str; 3] = ["vllm", "trtllm", "sglang"];
+/// name of an engine
+pub fn engine_name(e: EngineKind) -> &'static str {
+    ["vllm", "trtllm", "sglang"][e as usize]
+}
 
 impl Model {
-    /// The study's model: 19 constants.
-    pub fn study() -> Self {
-        let mut model = Self { parameters: Vec::new() };
-        for engine in ENGINES {
-            model.add(&format!("{engine}.layer_s"), 9e-6, 0.5);
-            model.add(&format!("{engine}.step_s"), 0.9e-3, 0.5);
-            model.add(&format!("{engine}.sequence_s"), 5e-6, 0.5);
-            model.add(&format!("{engine}.expert_layer_s"), 20e-6, 0.5);
-            model.add(&format!("{engine}.api_s"), 13e-3, 0.5);
+    /// A model for settings
+    pub fn new(settings: &[Setting], options: &str) -> Self {
+        let mut model = Self { parameters: Vec::new(), index: BTreeMap::new(), options: options.to_owned() };
+        for setting in settings {
+            for (_, name, prior, spread) in model.effects(setting) {
+                if !model.index.contains_key(&name) {
+                    model.index.insert(name.clone(), model.parameters.len());
+                    model.parameters.push(Parameter { name, prior, spread });
+                }
+            }
         }
-        model.add("experts.compute_share", 0.5, 0.5);
-        model.add("experts.padding_tokens", 16.0, 0.5);
-        model.add("experts.routing_exponent", 1.0, 0.5);
-        model.add("experts.mxfp4", 1.0, 0.5);
         model
-    }
-
-    fn add(&mut self, name: &str, prior: f64, spread: f64) {
-        self.parameters.push(Parameter { name: name.to_owned(), prior, spread });
     }
 
     /// Whether a constant matters for a setting.
     pub fn matters(&self, at: usize, setting: &Setting) -> bool {
-        let engine = setting.engine as usize;
-        let name = &self.parameters[at].name;
-        if let Some(known) = ENGINES.iter().position(|it| name.starts_with(&format!("{it}."))) {
-            return known == engine;
+        setting.terms.iter().any(|it| it.1 == at)
+    }
+
+    /// bind
+    pub fn bind(&self, setting: &mut Setting) {
+        setting.terms = self.effects(setting).into_iter().filter_map(|(role, name, _, _)| self.index.get(&name).map(|at| (role, *at))).collect();
+    }
+
+    fn effects(&self, s: &Setting) -> Vec<(Role, String, f64, f64)> {
+        use Role::*;
+        let has = |o: &str| self.options.contains(o);
+        let e = engine_name(s.engine);
+        let mut all = Vec::new();
+        let mut add = |role: Role, name: String, prior: f64, spread: f64| all.push((role, name, prior, spread));
+        add(Layer, format!("{e}.layer_s"), 12e-6, 0.5);
+        add(Step, format!("{e}.step_s"), 0.7e-3, 0.5);
+        add(Sequence, format!("{e}.sequence_s"), 8e-6, 0.5);
+        if has("floor") { add(PromptLayer, format!("{e}.prompt_layer_s"), 60e-6, 0.5); } else { add(PromptLayer, "prompt_layer_s".into(), 60e-6, 0.01); }
+        if has("client") {
+            add(Api, format!("{}.api_s", s.client), 15e-3, 0.5);
+            add(Api, format!("{e}.api"), 1.0, 0.3);
+        } else {
+            add(Api, format!("{e}.api_s"), 13e-3, 0.5);
         }
-        !name.starts_with("experts.") || setting.has_experts
+        if has("token") { add(ApiToken, "api_token_s".into(), 1e-6, 0.5); }
+        if has("version") {
+            add(Layer, format!("{e}.{}.layer", s.version_class), 1.0, 0.3);
+            add(Step, format!("{e}.{}.step", s.version_class), 1.0, 0.3);
+            add(Sequence, format!("{e}.{}.sequence", s.version_class), 1.0, 0.3);
+            add(Api, format!("{e}.{}.api", s.version_class), 1.0, 0.3);
+            if s.has_experts { add(ExpertLayer, format!("{e}.{}.expert_layer", s.version_class), 1.0, 0.3); }
+        }
+        if has("cache") { add(Cache, format!("{e}.cache"), 1.0, 0.1); }
+        if has("reduce") && s.spread.ranks > 1 { add(Reduce, format!("{e}.reduce"), 1.0, 0.3); }
+        let path = format!("{e}.g{}.{:?}", s.generation, s.precision);
+        let g = s.generation;
+        if has("gen") { add(Layer, format!("{e}.g{g}.layer"), 1.0, 0.3); }
+        if has("dpath") { add(Rate, format!("{path}.rate"), 1.0, 0.15); add(Traffic, format!("{path}.traffic"), 1.0, 0.1); }
+        let fam = &s.family;
+        let fs = if has("wide") { 2.0 } else { 1.0 };
+        if has("fam") {
+            add(Layer, format!("{fam}.layer"), 1.0, 0.2 * fs);
+            add(Step, format!("{fam}.step"), 1.0, 0.2 * fs);
+            add(Rate, format!("{fam}.rate"), 1.0, 0.1 * fs);
+            add(Traffic, format!("{fam}.traffic"), 1.0, 0.07 * fs);
+            add(Sequence, format!("{fam}.sequence"), 1.0, 0.3 * fs);
+            if s.has_experts {
+                add(ExpertLayer, format!("{fam}.expert_layer"), 1.0, 0.2 * fs);
+                add(ExpertRate, format!("{fam}.expert_rate"), 1.0, 0.2 * fs);
+                add(ExpertTraffic, format!("{fam}.expert_traffic"), 1.0, 0.15 * fs);
+            }
+        }
+        if has("fapi") { add(Api, format!("{fam}.api"), 1.0, 0.3); }
+        if s.has_experts {
+            add(ExpertLayer, format!("{e}.expert_layer_s"), 25e-6, 0.5);
+            add(ExpertRate, "experts.compute_share".into(), 0.3, 0.5);
+            add(Padding, "experts.padding_tokens".into(), 16.0, 0.5);
+            add(Exponent, "experts.routing_exponent".into(), 0.9, 0.2);
+            if s.precision == Precision::Mxfp4 { add(ExpertRate, "experts.mxfp4".into(), 1.5, 0.5); }
+            if has("path") {
+                add(ExpertRate, format!("{path}.expert_rate"), 1.0, 0.3);
+                add(ExpertTraffic, format!("{path}.expert_traffic"), 1.0, 0.2);
+                add(ExpertLayer, format!("{path}.expert_layer"), 1.0, 0.3);
+            }
+            if has("ep") && s.spread.expert_ranks > 1 {
+                add(ExpertRate, format!("{e}.ep.rate"), 1.0, 0.3);
+                add(ExpertTraffic, format!("{e}.ep.traffic"), 1.0, 0.3);
+                add(ExpertLayer, format!("{e}.ep.layer"), 1.0, 0.3);
+                add(Api, format!("{e}.ep.api"), 1.0, 0.3);
+            }
+            if has("dp") && s.spread.attention_groups > 1 {
+                add(ExpertRate, format!("{e}.dp.rate"), 1.0, 0.3);
+                add(ExpertTraffic, format!("{e}.dp.traffic"), 1.0, 0.3);
+                add(ExpertLayer, format!("{e}.dp.layer"), 1.0, 0.5);
+                add(Step, format!("{e}.dp.step"), 1.0, 0.5);
+            }
+        }
+        all
     }
 
     /// Logarithms of the priors.
@@ -66,31 +147,44 @@ impl Model {
     /// # Errors
     /// If the network has a part that is not modelled.
     pub fn kernel(&self, setting: &Setting, logs: &[f64]) -> Result<Kernel, KernelError> {
-        let of = |at: usize| libm::exp(logs[at]);
-        let engine = 5 * setting.engine as usize;
-        let mut formats = setting.formats;
-        if setting.precision == Precision::Mxfp4 {
-            formats.experts.flops *= of(18);
+        let mut sums = [0.0; ROLES];
+        for &(role, at) in &setting.terms {
+            sums[role as usize] += logs[at];
         }
+        let of = |role: Role| libm::exp(sums[role as usize]);
+        let has = |role: Role| setting.terms.iter().any(|it| it.0 == role);
+        let mut formats = setting.formats;
+        let rate = of(Role::Rate);
+        formats.mixing.flops *= rate;
+        formats.dense.flops *= rate;
+        formats.head.flops *= rate;
+        formats.experts.flops *= rate;
+        let mut gpu = setting.gpu;
+        gpu.bandwidth_share *= of(Role::Traffic);
+        gpu.cache_share *= of(Role::Cache);
+        if gpu.cache_share > 0.97 { gpu.cache_share = 0.97; }
+        if gpu.bandwidth_share > 0.97 { gpu.bandwidth_share = 0.97; }
+        let reduce = of(Role::Reduce);
+        for curve in &mut gpu.reduce { curve.times_s = curve.times_s.map(|t| t * reduce); }
         Kernel::new(&KernelInput {
             architecture: &setting.architecture,
             formats,
-            gpu: setting.gpu,
+            gpu,
             spread: setting.spread,
             overheads: Overheads {
-                layer_s: of(engine),
-                step_s: of(engine + 1),
-                sequence_s: of(engine + 2),
-                expert_layer_s: of(engine + 3),
-                api_s: of(engine + 4),
+                layer_s: of(Role::Layer),
+                step_s: of(Role::Step),
+                sequence_s: of(Role::Sequence),
+                expert_layer_s: if has(Role::ExpertLayer) { of(Role::ExpertLayer) } else { 0.0 },
+                prompt_layer_s: of(Role::PromptLayer),
+                api_s: of(Role::Api) + if has(Role::ApiToken) { of(Role::ApiToken) * setting.isl } else { 0.0 },
             },
             experts: ExpertKernels {
-                compute_share: of(15),
-                bandwidth_share: 1.0,
-                padding_tokens: of(16),
-                routing_exponent: of(17),
+                compute_share: of(Role::ExpertRate),
+                bandwidth_share: of(Role::ExpertTraffic),
+                padding_tokens: of(Role::Padding),
+                routing_exponent: of(Role::Exponent),
             },
         })
     }
 }
-const _: EngineKind = EngineKind::Vllm;

@@ -88,6 +88,8 @@ pub struct Setting {
     pub weight: f64,
     /// Weight of its TTFT beside its TPOT.
     pub ttft_weight: f64,
+    /// Whether constants are fitted on it.
+    pub is_fitted: bool,
     /// Whether it counts in error figures.
     pub counts: bool,
     /// The run.
@@ -100,6 +102,40 @@ pub struct Setting {
     pub utilisation: f64,
     /// prompt tokens
     pub isl: f64,
+    /// client
+    pub client: &'static str,
+    /// class of versions
+    pub version_class: &'static str,
+    /// constants that matter
+    pub terms: Vec<(crate::parameters::Role, usize)>,
+}
+
+fn client(source: &str) -> &'static str {
+    match source {
+        "inferencex_aic" => "inferencex",
+        "aic_gap" => "aic",
+        s if s.starts_with("inferno") => "guidellm",
+        s if s.starts_with("k8s") || s.starts_with("blis") => "inference_perf",
+        _ => "other",
+    }
+}
+
+fn version_class(engine: EngineKind, version: &str, date: &str) -> &'static str {
+    let v = version.trim_start_matches('v');
+    let mut parts = v.split('.').map(|it| it.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u64>().unwrap_or(0));
+    let (major, minor, patch) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    let known = v.starts_with(|c: char| c.is_ascii_digit());
+    match engine {
+        EngineKind::Vllm => {
+            let minor = if known { minor } else if date >= "2026-02" { 16 } else if date >= "2025-12" { 13 } else { 11 };
+            if minor <= 12 { "early" } else if minor <= 17 { "middle" } else { "late" }
+        }
+        EngineKind::TensorRt => {
+            let m = if known { 10 * major + minor } else { 10 };
+            if m <= 10 { "early" } else { "late" }
+        }
+        EngineKind::Sglang => if known && patch <= 6 { "early" } else { "late" },
+    }
 }
 
 /// Uniform numbers in [0, 1) that fill it evenly: the multiples of the golden section, a stream for each
@@ -239,6 +275,7 @@ pub fn setting(row: &Row, gpus: &[GpuFacts]) -> Result<Setting, &'static str> {
     let is_family = row.source == "inferencex_aic";
     let is_gap = row.source == "aic_gap";
     let name = row.model.rsplit('/').next().unwrap_or(&row.model).to_owned();
+    let name = name.strip_suffix("-Instruct").map_or(name.clone(), str::to_owned);
     if is_gap && engine == EngineKind::Vllm && (row.gpu == "H200-SXM") {
         return Err("anomalous: load-independent or beyond the roofline");
     }
@@ -280,7 +317,9 @@ pub fn setting(row: &Row, gpus: &[GpuFacts]) -> Result<Setting, &'static str> {
     if (engine == EngineKind::TensorRt && (is_family || is_gap)) || (engine == EngineKind::Vllm && is_gap) {
         rules.budget_tokens = isl + batch + 64.0;
     }
-    let mut ttft_weight = 0.5;
+    let is_fitted = generation >= 9
+        && (is_family || is_gap || row.source.starts_with("inferno") || row.source.starts_with("k8s") || row.source == "blis_training");
+    let mut ttft_weight = if may_speculate { 0.2 } else { 0.5 };
     if engine == EngineKind::Sglang {
         if facts.memory_gb >= 160.0 {
             rules.budget_tokens = 16384.0;
@@ -375,11 +414,15 @@ pub fn setting(row: &Row, gpus: &[GpuFacts]) -> Result<Setting, &'static str> {
         load,
         weight: if may_speculate { 0.4 } else { 1.0 },
         ttft_weight,
-        counts: !may_speculate,
+        is_fitted,
+        counts: is_fitted && !may_speculate,
         run_id: row.run_id.clone(),
         source: row.source.clone(),
         version: row.engine_version.clone(),
         utilisation: 0.0,
         isl,
+        client: client(&row.source),
+        version_class: version_class(engine, &row.engine_version, &row.date),
+        terms: Vec::new(),
     })
 }

@@ -100,12 +100,12 @@ pub fn fit(model: &Model, settings: &[(&Setting, f64)], start: &[f64], rounds: u
 
 fn rho(residual: f64) -> f64 {
     let z = residual / SCALE;
-    2.0 * ((1.0 + z * z).sqrt() - 1.0) * SCALE * SCALE
+    SCALE * SCALE * libm::log1p(z * z)
 }
 
 fn weight_of(residual: f64) -> f64 {
     let z = residual / SCALE;
-    1.0 / (1.0 + z * z).sqrt()
+    1.0 / (1.0 + z * z)
 }
 
 fn cost(model: &Model, settings: &[(&Setting, f64)], linears: &[Option<Linear>], logs: &[f64]) -> f64 {
@@ -125,7 +125,8 @@ fn cost(model: &Model, settings: &[(&Setting, f64)], linears: &[Option<Linear>],
     sum
 }
 
-fn descend(
+/// Levenberg-Marquardt for fixed compositions.
+pub fn descend(
     model: &Model,
     settings: &[(&Setting, f64)],
     linears: &[Option<Linear>],

@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     float::greater,
-    memory::{Architecture, Attention, FeedForward, LatentAttention, Mixer, Reach, Recurrent},
+    memory::{
+        Architecture, Attention, FeedForward, LatentAttention, Layer, Mixer, Reach, Recurrent,
+    },
     setup::SetupError,
 };
 
@@ -25,8 +27,6 @@ const ELEMENTWISE_SHARE: f64 = 0.42;
 const PRODUCT_S: f64 = 4e-6;
 /// Each head of each decode, seconds.
 const DECODE_HEAD_S: f64 = 3e-9;
-/// Each layer of a step with prompts takes at least this, seconds: launches from the host.
-const PROMPT_LAYER_S: f64 = 60e-6;
 
 /// All that a step's time follows from.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,8 @@ impl Kernel {
     pub fn new(input: &KernelInput<'_>) -> Result<Self, KernelError> {
         input.spread.check()?;
         let mut builder = Builder::new(input);
-        for layer in &input.architecture.layers {
+        for (layer, count) in distinct_layers(&input.architecture.layers) {
+            builder.alike = count;
             for mixer in &layer.mixers {
                 builder.mixer(mixer)?;
             }
@@ -75,6 +76,18 @@ impl Kernel {
         }
         builder.finish()
     }
+}
+
+/// Layers that differ, and how many there are of each.
+fn distinct_layers(layers: &[Layer]) -> Vec<(&Layer, f64)> {
+    let mut distinct: Vec<(&Layer, f64)> = Vec::new();
+    for layer in layers {
+        match distinct.iter_mut().find(|(known, _)| *known == layer) {
+            Some((_, count)) => *count += 1.0,
+            None => distinct.push((layer, 1.0)),
+        }
+    }
+    distinct
 }
 
 /// A matrix product's shape on one rank; what tells products apart.
@@ -89,6 +102,8 @@ struct Product {
 
 struct Builder<'a> {
     input: &'a KernelInput<'a>,
+    /// Layers like the one that is added.
+    alike: f64,
     hidden: f64,
     ranks: f64,
     attention_ranks: f64,
@@ -111,6 +126,7 @@ impl<'a> Builder<'a> {
         let spread = &input.spread;
         Self {
             input,
+            alike: 1.0,
             hidden: input.architecture.hidden_size as f64,
             ranks: spread.ranks as f64,
             attention_ranks: spread.attention_ranks() as f64,
@@ -132,13 +148,13 @@ impl<'a> Builder<'a> {
     fn product(&mut self, rows: f64, columns: f64, format: Format, share: f64) {
         let product = Product { rows, columns, format, share };
         match self.products.iter_mut().find(|(known, _)| *known == product) {
-            Some((_, count)) => *count += 1.0,
-            None => self.products.push((product, 1.0)),
+            Some((_, count)) => *count += self.alike,
+            None => self.products.push((product, self.alike)),
         }
     }
 
     fn mixer(&mut self, mixer: &Mixer) -> Result<(), KernelError> {
-        self.elementwise += 20.0 * self.hidden;
+        self.elementwise += 20.0 * self.hidden * self.alike;
         match mixer {
             Mixer::Attention(attention) => self.attention(attention),
             Mixer::Latent(latent) => self.latent(latent),
@@ -150,6 +166,7 @@ impl<'a> Builder<'a> {
     fn attention(&mut self, attention: &Attention) {
         let format = self.input.formats.mixing;
         let share = 1.0 / self.groups;
+        let each = share * self.alike;
         let heads = attention.heads as f64 / self.attention_ranks;
         let kv_heads = greater(1.0, attention.kv_heads as f64 / self.attention_ranks);
         let (key, value) = (attention.key_dim as f64, attention.value_dim as f64);
@@ -159,13 +176,13 @@ impl<'a> Builder<'a> {
         self.product(made, self.hidden, format, share);
         self.product(self.hidden, heads * value, format, share);
         let gpu = &self.input.gpu;
-        let pair_s = 2.0 * heads * (key + value) / (PROMPT_ATTENTION_SHARE * gpu.flops_16) * share;
+        let pair_s = 2.0 * heads * (key + value) / (PROMPT_ATTENTION_SHARE * gpu.flops_16) * each;
         let context_s =
-            cached * self.input.formats.kv_bytes / (CACHE_SHARE * self.bandwidth) * share;
+            cached * self.input.formats.kv_bytes / (gpu.cache_share * self.bandwidth) * each;
         self.prompt_token_s += 4.0 * (heads + kv_heads) * key
             / (PROMPT_TRAFFIC_SHARE * self.bandwidth)
-            * share;
-        self.decode_s += DECODE_HEAD_S * heads * share;
+            * each;
+        self.decode_s += DECODE_HEAD_S * heads * each;
         match attention.reach {
             Reach::Full => {
                 self.pair_s += pair_s;
@@ -193,6 +210,7 @@ impl<'a> Builder<'a> {
     fn latent(&mut self, latent: &LatentAttention) {
         let format = self.input.formats.mixing;
         let share = 1.0 / self.groups;
+        let each = share * self.alike;
         let heads = latent.heads as f64 / self.attention_ranks;
         let (q_rank, kv_rank) = (latent.q_rank as f64, latent.kv_rank as f64);
         let (rope, nope) = (latent.rope_dim as f64, latent.nope_dim as f64);
@@ -208,13 +226,13 @@ impl<'a> Builder<'a> {
         self.product(self.hidden, heads * value, format, share);
         let flops = self.input.gpu.flops_16;
         self.pair_s +=
-            2.0 * heads * (nope + rope + value) / (PROMPT_ATTENTION_SHARE * flops) * share;
-        self.prompt_token_s += 4.0 * heads * value / (CACHE_SHARE * self.bandwidth) * share;
+            2.0 * heads * (nope + rope + value) / (PROMPT_ATTENTION_SHARE * flops) * each;
+        self.prompt_token_s += 4.0 * heads * value / (CACHE_SHARE * self.bandwidth) * each;
         let cached = kv_rank + rope;
         let read_s = cached * self.input.formats.kv_bytes / (CACHE_SHARE * self.bandwidth);
         let compute_s = 2.0 * heads * (2.0 * kv_rank + rope) / (LATENT_SHARE * flops);
-        self.context_s += greater(read_s, compute_s) * share;
-        self.decode_s += DECODE_HEAD_S * heads * share;
+        self.context_s += greater(read_s, compute_s) * each;
+        self.decode_s += DECODE_HEAD_S * heads * each;
     }
 
     fn recurrent(&mut self, recurrent: &Recurrent) -> Result<(), KernelError> {
@@ -229,7 +247,7 @@ impl<'a> Builder<'a> {
         self.product(2.0 * keys + 2.0 * values, self.hidden, format, share);
         self.product(self.hidden, values, format, share);
         // A state in 32 bits is read and written for each decode.
-        let traffic_s = share / (CACHE_SHARE * self.bandwidth);
+        let traffic_s = share * self.alike / (CACHE_SHARE * self.bandwidth);
         self.decode_s += 8.0 * values * key_dim as f64 * traffic_s;
         self.prompt_token_s += 32.0 * values * traffic_s;
         Ok(())
@@ -254,7 +272,7 @@ impl<'a> Builder<'a> {
     fn dense(&mut self, width: f64, matrices: f64) {
         let format = self.input.formats.dense;
         let width = width / self.ranks;
-        self.elementwise += 6.0 * width;
+        self.elementwise += 6.0 * width * self.alike;
         self.product((matrices - 1.0) * width, self.hidden, format, 1.0);
         self.product(self.hidden, width, format, 1.0);
     }
@@ -284,10 +302,11 @@ impl<'a> Builder<'a> {
             routing_exponent: kernels.routing_exponent,
             ..Experts::default()
         });
-        experts.compute_s_per_visit += 2.0 * params / rate;
-        experts.weights_s_per_expert += params * format.bytes / bandwidth;
-        experts.activations_s_per_token += moved / (self.bandwidth * gpu.bandwidth_share);
-        self.expert_layers += 1.0;
+        experts.compute_s_per_visit += self.alike * 2.0 * params / rate;
+        experts.weights_s_per_expert += self.alike * params * format.bytes / bandwidth;
+        experts.activations_s_per_token +=
+            self.alike * moved / (self.bandwidth * gpu.bandwidth_share);
+        self.expert_layers += self.alike;
         Ok(())
     }
 
@@ -320,13 +339,7 @@ impl<'a> Builder<'a> {
             share: 1.0,
         };
         let reductions = if self.attention_ranks > 1.0 { 2.0 } else { 1.0 } * layers;
-        let (reduce_s, reduce_token_s) = if self.ranks > 1.0 {
-            let link = gpu.reduction(input.spread.ranks);
-            let bytes = 2.0 * (self.ranks - 1.0) / self.ranks * self.hidden * 2.0;
-            (reductions * link.latency_s, reductions * bytes / link.bytes_per_s)
-        } else {
-            (0.0, 0.0)
-        };
+        let reductions = if self.ranks > 1.0 { reductions } else { 0.0 };
         Ok(Kernel {
             projections,
             projection_count: self.products.len(),
@@ -337,12 +350,14 @@ impl<'a> Builder<'a> {
             prompt_token_s: self.prompt_token_s,
             context_s: self.context_s,
             decode_s: self.decode_s,
-            token_s: self.elementwise / (ELEMENTWISE_SHARE * self.bandwidth) + reduce_token_s,
+            token_s: self.elementwise / (ELEMENTWISE_SHARE * self.bandwidth),
             fixed_s: layers * overheads.layer_s
                 + self.expert_layers * overheads.expert_layer_s
-                + product_count * PRODUCT_S
-                + reduce_s,
-            least_prompt_step_s: layers * PROMPT_LAYER_S,
+                + product_count * PRODUCT_S,
+            least_prompt_step_s: layers * overheads.prompt_layer_s,
+            reduction: gpu.reduction(input.spread.ranks),
+            reductions,
+            reduced_bytes_per_token: 2.0 * self.hidden / self.groups,
             step_s: overheads.step_s,
             sequence_s: overheads.sequence_s,
             stages: input.spread.stages as f64,

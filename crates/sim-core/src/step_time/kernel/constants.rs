@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::setup::SetupError;
 
+/// A reduction over more than one node takes so much longer, seconds.
+const NODE_LATENCY_S: f64 = 6e-6;
+
 /// What a GPU and its links can do. Shares of peaks come from timings of single kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuRates {
@@ -23,17 +26,55 @@ pub struct GpuRates {
     pub share_4: f64,
     /// Share of the bandwidth that matrix products reach.
     pub bandwidth_share: f64,
+    /// Share of the bandwidth at which attention reads the cache.
+    pub cache_share: f64,
     /// Reduction over 2, 4 and 8 GPUs.
     pub reduce: [Reduction; 3],
 }
 
-/// An all-reduce over GPUs of a node: `latency + 2 (N − 1)/N · bytes / rate`.
+/// Sizes of messages at which reductions are known, bytes.
+pub const REDUCE_BYTES: [f64; 13] = [
+    4096.0,
+    16384.0,
+    65536.0,
+    131_072.0,
+    262_144.0,
+    524_288.0,
+    1_048_576.0,
+    2_097_152.0,
+    4_194_304.0,
+    8_388_608.0,
+    16_777_216.0,
+    67_108_864.0,
+    268_435_456.0,
+];
+
+/// Times of an all-reduce over GPUs of a node, by the size of the message, seconds.
+///
+/// Algorithms change with size, so that measured times have steps that no latency and bandwidth describe:
+/// in between they are interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reduction {
-    /// Time of an empty one, seconds.
-    pub latency_s: f64,
-    /// Bytes per second of the ring's bus.
-    pub bytes_per_s: f64,
+    /// At the sizes [`REDUCE_BYTES`].
+    pub times_s: [f64; 13],
+}
+
+impl Reduction {
+    /// Time of one over so many bytes, seconds.
+    #[must_use]
+    pub fn time_s(&self, bytes: f64) -> f64 {
+        let last = REDUCE_BYTES.len() - 1;
+        if bytes >= REDUCE_BYTES[last] {
+            return self.times_s[last] * bytes / REDUCE_BYTES[last];
+        }
+        let after = REDUCE_BYTES.iter().position(|&size| size > bytes).unwrap_or(last);
+        if after == 0 {
+            return self.times_s[0];
+        }
+        let (low, high) = (REDUCE_BYTES[after - 1], REDUCE_BYTES[after]);
+        let part = (bytes - low) / (high - low);
+        self.times_s[after - 1] + part * (self.times_s[after] - self.times_s[after - 1])
+    }
 }
 
 /// How a matrix product's weights are stored and computed with.
@@ -71,6 +112,8 @@ pub struct Overheads {
     pub step_s: f64,
     /// Each sequence that gets a token: sampling, detokenising; seconds.
     pub sequence_s: f64,
+    /// Each layer of a step with prompts takes at least this: launches from the host; seconds.
+    pub prompt_layer_s: f64,
     /// Each request, before its first token and outside the engine: server, tokeniser; seconds.
     pub api_s: f64,
 }
@@ -139,7 +182,7 @@ impl GpuRates {
             0..=2 => self.reduce[0],
             3..=4 => self.reduce[1],
             5..=8 => self.reduce[2],
-            _ => Reduction { latency_s: 12e-6, ..self.reduce[2] },
+            _ => Reduction { times_s: self.reduce[2].times_s.map(|time_s| time_s + NODE_LATENCY_S) },
         }
     }
 }

@@ -15,7 +15,7 @@ mod roofline;
 
 pub use build::{KernelError, KernelInput};
 pub use constants::{
-    ExpertKernels, Format, Formats, GpuRates, Overheads, Reduction, Spread,
+    ExpertKernels, Format, Formats, GpuRates, Overheads, REDUCE_BYTES, Reduction, Spread,
 };
 
 use roofline::{Projection, overlapped_s};
@@ -80,6 +80,9 @@ pub struct Kernel {
     token_s: f64,
     fixed_s: f64,
     least_prompt_step_s: f64,
+    reduction: Reduction,
+    reductions: f64,
+    reduced_bytes_per_token: f64,
     step_s: f64,
     sequence_s: f64,
     stages: f64,
@@ -134,6 +137,10 @@ impl Kernel {
             + self.pair_s * part.prompt_pairs
             + self.context_s * part.context_tokens
             + self.decode_s * part.decodes;
+        if self.reductions > 0.0 {
+            work_s += self.reductions
+                * self.reduction.time_s(self.reduced_bytes_per_token * tokens);
+        }
         for windowed in &self.windows {
             let reach = windowed.window_tokens;
             work_s += windowed.pair_s * lesser(part.prompt_pairs, part.prompt_tokens * reach)
