@@ -7,6 +7,7 @@
 mod config;
 mod figure;
 mod gpu;
+pub mod kernel;
 mod model;
 mod networks;
 mod parse;

@@ -76,6 +76,21 @@ pub struct Row {
     pub run_id: String,
 }
 
+impl Row {
+    /// What tells the curves of one set-up apart: the run, or its lengths where runs are not told.
+    pub(crate) fn curve(&self) -> String {
+        if let Some((run, _)) = self.run_id.split_once("/stage") {
+            return run.to_owned();
+        }
+        if self.isl_dist.contains("nominal (") {
+            return self.isl_dist.clone();
+        }
+        let whole = self.ep.as_deref().unwrap_or_default();
+        let (input, output) = (self.isl.unwrap_or(0.0), self.osl.unwrap_or(0.0));
+        format!("{input} {output} {whole} {} {}", self.engine_version, self.source)
+    }
+}
+
 /// Read a table of measured runs.
 ///
 /// # Errors

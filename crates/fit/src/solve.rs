@@ -1,181 +1,256 @@
 //! Robust least squares through the replayed client.
+//!
+//! A run's mean TTFT and TPOT are linear in the durations of its steps, so that for a given composition of
+//! steps they follow from the pieces of the replay. A fit alternates: replay all runs, then move the
+//! constants with the compositions held (Levenberg-Marquardt, reweighted for a Cauchy loss).
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
 use sim_core::step_time::kernel::Kernel;
 
 use crate::{
-    parameters::Model,
+    model::{Model, Terms},
     replay::{Replayed, replay},
     setting::Setting,
 };
 
-/// Loss: quadratic to here, linear beyond, in logarithms.
+/// Residuals beyond this, in logarithms, count less and less.
 const SCALE: f64 = 0.12;
+/// Step of a logarithm for derivatives.
+const STEP: f64 = 0.01;
+/// The most that a logarithm moves at once.
+const MOST_MOVE: f64 = 0.7;
+/// Rounds of replaying and moving.
+const ROUNDS: usize = 4;
+/// Moves in a round.
+const MOVES: usize = 4;
 
-/// What a row's run came to, with its pieces.
-#[derive(Clone, Debug)]
-pub struct Linear {
+/// A run in a fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted<'a> {
+    /// The run.
+    pub setting: &'a Setting,
+    /// Its weight.
+    pub weight: f64,
+}
+
+struct Fitted<'a> {
+    setting: &'a Setting,
+    weight: f64,
+    terms: Terms,
+}
+
+/// A replayed run with its composition held.
+struct Held {
     run: Replayed,
     api_s: f64,
     tpot_factor: f64,
     ttft_factor: f64,
-    tpot_s: f64,
-    ttft_s: Option<f64>,
 }
 
-impl Linear {
-    /// Simulate a setting.
-    pub fn of(setting: &Setting, kernel: &Kernel) -> Self {
-        let run = replay(kernel, setting.rules, setting.pace, &setting.requests);
-        let tpot: f64 = run.pieces.iter().map(|it| it.tpot_weight * kernel.step_s(&it.shape)).sum();
-        let ttft = if setting.is_ttft_median { run.ttft_median_s } else { run.ttft_mean_s };
-        Self {
-            api_s: kernel.api_s(),
-            tpot_factor: run.tpot_mean_s / tpot,
-            ttft_factor: ttft / run.ttft_mean_s,
-            tpot_s: setting.tpot_s,
-            ttft_s: setting.ttft_s,
-            run,
-        }
-    }
-
-    /// TPOT and TTFT for another kernel with the same composition of steps.
-    pub fn predict(&self, kernel: &Kernel) -> (f64, f64) {
-        let (mut tpot, mut ttft) = (0.0, self.run.ttft_fixed_s - self.api_s + kernel.api_s());
-        for piece in &self.run.pieces {
-            let step_s = kernel.step_s(&piece.shape);
-            tpot += piece.tpot_weight * step_s;
-            ttft += piece.ttft_weight * step_s;
-        }
-        (tpot * self.tpot_factor, ttft * self.ttft_factor)
-    }
-
-    fn residuals(&self, kernel: &Kernel) -> (f64, Option<f64>) {
-        let (tpot, ttft) = self.predict(kernel);
-        let log = |predicted: f64, measured: f64| {
-            libm::log(if predicted > 1e-9 { predicted } else { 1e-9 } / measured)
-        };
-        (log(tpot, self.tpot_s), self.ttft_s.map(|it| log(ttft, it)))
-    }
-
-    /// The run itself.
-    pub fn run(&self) -> &Replayed {
-        &self.run
-    }
-}
-
-/// Do something for each of many, on two threads, in order.
+/// Do something for each of many on all cores; results come in order.
 pub fn for_all<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let mut all: Vec<(usize, U)> = std::thread::scope(|scope| {
-        let worker = || {
-            let mut mine = Vec::new();
-            loop {
-                let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let Some(item) = items.get(at) else { return mine };
-                mine.push((at, work(item)));
-            }
-        };
-        let other = scope.spawn(worker);
-        let mut mine = worker();
-        if let Ok(others) = other.join() {
-            mine.extend(others);
+    let next = AtomicUsize::new(0);
+    let mine = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return done };
+            done.push((at, work(item)));
         }
-        mine
+    };
+    let mut all = thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let others: Vec<_> = (1..cores).map(|_| scope.spawn(mine)).collect();
+        let mut all = mine();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
     });
-    all.sort_by_key(|it| it.0);
+    all.sort_unstable_by_key(|it| it.0);
     all.into_iter().map(|it| it.1).collect()
 }
 
-/// Fit a model to settings, each with its weight, from `start`.
-pub fn fit(model: &Model, settings: &[(&Setting, f64)], start: &[f64], rounds: usize) -> Vec<f64> {
-    let mut logs = start.to_vec();
-    for _ in 0..rounds {
-        let linears = for_all(settings, |(setting, _)| {
-            model.kernel(setting, &logs).ok().map(|kernel| Linear::of(setting, &kernel))
-        });
-        logs = descend(model, settings, &linears, &logs, 4);
+/// Fit the constants of `model` to runs, from its priors. Returns their logarithms.
+#[must_use]
+pub fn fit(model: &Model, runs: &[Weighted<'_>]) -> Vec<f64> {
+    let fitted: Vec<Fitted<'_>> = runs
+        .iter()
+        .map(|run| Fitted {
+            setting: run.setting,
+            weight: run.weight,
+            terms: model.terms(run.setting),
+        })
+        .collect();
+    let mut logs = model.start();
+    for _ in 0..ROUNDS {
+        let held = for_all(&fitted, |run| run.terms.kernel(run.setting, &logs).map(|k| Held::of(run.setting, &k)));
+        logs = descend(model, &fitted, &held, &logs);
     }
     logs
 }
 
-fn rho(residual: f64) -> f64 {
+impl Held {
+    fn of(setting: &Setting, kernel: &Kernel) -> Self {
+        let run = replay(kernel, setting.rules, setting.client.pace, &setting.client.requests);
+        let tpot_s: f64 =
+            run.pieces.iter().map(|it| it.tpot_weight * kernel.step_s(&it.shape)).sum();
+        let ttft_s =
+            if setting.measured.is_median { run.ttft_median_s } else { run.ttft_mean_s };
+        Self {
+            api_s: kernel.api_s(),
+            tpot_factor: run.tpot_mean_s / tpot_s,
+            ttft_factor: ttft_s / run.ttft_mean_s,
+            run,
+        }
+    }
+
+    /// Logarithms of predicted over measured TPOT and TTFT, for a kernel with the same composition.
+    fn residuals(&self, setting: &Setting, kernel: &Kernel) -> [Option<f64>; 2] {
+        let (mut tpot_s, mut ttft_s) =
+            (0.0, self.run.ttft_fixed_s - self.api_s + kernel.api_s());
+        for piece in &self.run.pieces {
+            let step_s = kernel.step_s(&piece.shape);
+            tpot_s += piece.tpot_weight * step_s;
+            ttft_s += piece.ttft_weight * step_s;
+        }
+        let log = |predicted_s: f64, measured_s: f64| {
+            libm::log(if predicted_s > 1e-9 { predicted_s } else { 1e-9 } / measured_s)
+        };
+        let measured = &setting.measured;
+        [
+            Some(log(tpot_s * self.tpot_factor, measured.tpot_s)),
+            measured.ttft_s.map(|it| log(ttft_s * self.ttft_factor, it)),
+        ]
+    }
+}
+
+impl Fitted<'_> {
+    const fn weights(&self) -> [f64; 2] {
+        [self.weight, self.weight * self.setting.ttft_weight]
+    }
+}
+
+/// Cauchy's loss.
+fn loss(residual: f64) -> f64 {
     let z = residual / SCALE;
     SCALE * SCALE * libm::log1p(z * z)
 }
 
-fn weight_of(residual: f64) -> f64 {
+/// The weight at which a square has the loss's slope.
+fn reweighted(residual: f64) -> f64 {
     let z = residual / SCALE;
     1.0 / (1.0 + z * z)
 }
 
-fn cost(model: &Model, settings: &[(&Setting, f64)], linears: &[Option<Linear>], logs: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for ((setting, weight), linear) in settings.iter().zip(linears) {
-        let (Some(linear), Ok(kernel)) = (linear, model.kernel(setting, logs)) else { continue };
-        let (tpot, ttft) = linear.residuals(&kernel);
-        sum += weight * rho(tpot);
-        if let Some(ttft) = ttft {
-            sum += weight * setting.ttft_weight * rho(ttft);
-        }
-    }
-    for (at, parameter) in model.parameters.iter().enumerate() {
-        let z = (logs[at] - libm::log(parameter.prior)) / parameter.spread;
-        sum += z * z * SCALE * SCALE;
-    }
-    sum
+fn cost(model: &Model, runs: &[Fitted<'_>], held: &[Option<Held>], logs: &[f64]) -> f64 {
+    let pairs: Vec<_> = runs.iter().zip(held).collect();
+    let costs = for_all(&pairs, |(run, held)| {
+        let (Some(held), Some(kernel)) = (held, run.terms.kernel(run.setting, logs)) else {
+            return 0.0;
+        };
+        let residuals = held.residuals(run.setting, &kernel);
+        let terms = residuals.into_iter().zip(run.weights());
+        terms.map(|(residual, weight)| residual.map_or(0.0, |it| weight * loss(it))).sum::<f64>()
+    });
+    let priors = model.parameters.iter().zip(logs).map(|(parameter, log)| {
+        let z = (log - libm::log(parameter.prior)) / parameter.spread;
+        z * z * SCALE * SCALE
+    });
+    costs.iter().sum::<f64>() + priors.sum::<f64>()
 }
 
-/// Levenberg-Marquardt for fixed compositions.
-pub fn descend(
+/// One residual with its weight and its slopes.
+struct Slopes {
+    weight: f64,
+    residual: f64,
+    slopes: Vec<(usize, f64)>,
+}
+
+fn slopes(run: &Fitted<'_>, held: &Held, logs: &[f64]) -> Vec<Slopes> {
+    let Some(kernel) = run.terms.kernel(run.setting, logs) else { return Vec::new() };
+    let here = held.residuals(run.setting, &kernel);
+    let mut rows = [Vec::new(), Vec::new()];
+    let mut places: Vec<usize> = run.terms.free.iter().map(|it| it.1).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut moved = logs.to_vec();
+    for at in places {
+        moved[at] += STEP;
+        if let Some(kernel) = run.terms.kernel(run.setting, &moved) {
+            let there = held.residuals(run.setting, &kernel);
+            for (row, (here, there)) in rows.iter_mut().zip(here.into_iter().zip(there)) {
+                if let (Some(here), Some(there)) = (here, there) {
+                    row.push((at, (there - here) / STEP));
+                }
+            }
+        }
+        moved[at] = logs[at];
+    }
+    let of = |((residual, weight), slopes): ((Option<f64>, f64), Vec<(usize, f64)>)| {
+        let residual = residual?;
+        Some(Slopes { weight: weight * reweighted(residual), residual, slopes })
+    };
+    here.into_iter().zip(run.weights()).zip(rows).filter_map(of).collect()
+}
+
+/// Levenberg-Marquardt with compositions held.
+fn descend(
     model: &Model,
-    settings: &[(&Setting, f64)],
-    linears: &[Option<Linear>],
+    runs: &[Fitted<'_>],
+    held: &[Option<Held>],
     start: &[f64],
-    steps: usize,
 ) -> Vec<f64> {
-    const STEP: f64 = 0.01;
-    let count = start.len();
     let mut logs = start.to_vec();
     let mut damping = 1e-3;
-    let mut now = cost(model, settings, linears, &logs);
-    for _ in 0..steps {
-        let pairs: Vec<_> = settings.iter().zip(linears).collect();
-        let rows = for_all(&pairs, |((setting, weight), linear)| {
-            let mut rows = Vec::new();
-            let Some(linear) = linear else { return rows };
-            let Ok(kernel) = model.kernel(setting, &logs) else { return rows };
-            let (tpot, ttft) = linear.residuals(&kernel);
-            let mut tpot_row = vec![0.0; count];
-            let mut ttft_row = vec![0.0; count];
-            for at in 0..count {
-                if !model.matters(at, setting) {
-                    continue;
-                }
-                let mut moved = logs.clone();
-                moved[at] += STEP;
-                let Ok(kernel) = model.kernel(setting, &moved) else { continue };
-                let (tpot_moved, ttft_moved) = linear.residuals(&kernel);
-                tpot_row[at] = (tpot_moved - tpot) / STEP;
-                if let (Some(moved), Some(ttft)) = (ttft_moved, ttft) {
-                    ttft_row[at] = (moved - ttft) / STEP;
-                }
-            }
-            rows.push((weight * weight_of(tpot), tpot, tpot_row));
-            if let Some(ttft) = ttft {
-                rows.push((weight * setting.ttft_weight * weight_of(ttft), ttft, ttft_row));
-            }
-            rows
+    let mut now = cost(model, runs, held, &logs);
+    let pairs: Vec<_> = runs.iter().zip(held).collect();
+    for _ in 0..MOVES {
+        let rows = for_all(&pairs, |(run, held)| {
+            held.as_ref().map_or_else(Vec::new, |held| slopes(run, held, &logs))
         });
+        let equations = Equations::of(model, &logs, rows.iter().flatten());
+        let mut is_better = false;
+        for _ in 0..6 {
+            let moved = equations.moved(&logs, damping);
+            let then = cost(model, runs, held, &moved);
+            if then < now {
+                is_better = (now - then) / now > 1e-5;
+                (logs, now, damping) = (moved, then, damping * 0.3);
+                break;
+            }
+            damping *= 8.0;
+        }
+        if !is_better {
+            break;
+        }
+    }
+    logs
+}
+
+/// Normal equations.
+struct Equations {
+    matrix: Vec<Vec<f64>>,
+    right: Vec<f64>,
+}
+
+impl Equations {
+    fn of<'a>(model: &Model, logs: &[f64], rows: impl Iterator<Item = &'a Slopes>) -> Self {
+        let count = logs.len();
         let mut matrix = vec![vec![0.0; count]; count];
         let mut right = vec![0.0; count];
-        for (weight, residual, row) in rows.iter().flatten() {
-            for i in 0..count {
-                if row[i] == 0.0 {
-                    continue;
-                }
-                right[i] -= weight * residual * row[i];
-                for j in 0..count {
-                    matrix[i][j] += weight * row[i] * row[j];
+        for row in rows {
+            for &(i, slope) in &row.slopes {
+                right[i] -= row.weight * row.residual * slope;
+                for &(j, other) in &row.slopes {
+                    matrix[i][j] += row.weight * slope * other;
                 }
             }
         }
@@ -184,65 +259,58 @@ pub fn descend(
             matrix[at][at] += stiffness;
             right[at] -= stiffness * (logs[at] - libm::log(parameter.prior));
         }
-        let mut accepted = false;
-        for _ in 0..6 {
-            let mut damped = matrix.clone();
-            for (at, row) in damped.iter_mut().enumerate() {
-                row[at] += damping * matrix[at][at] + 1e-12;
-            }
-            let delta = solve(damped, right.clone());
-            let moved: Vec<f64> =
-                logs.iter().zip(&delta).map(|(log, step)| log + step.clamp(-0.7, 0.7)).collect();
-            let then = cost(model, settings, linears, &moved);
-            if then < now {
-                accepted = true;
-                let gain = (now - then) / now;
-                logs = moved;
-                now = then;
-                damping *= 0.3;
-                if gain < 1e-5 {
-                    return logs;
-                }
-                break;
-            }
-            damping *= 8.0;
-        }
-        if !accepted {
-            break;
-        }
+        Self { matrix, right }
     }
-    logs
+
+    /// The logarithms after a damped step.
+    fn moved(&self, logs: &[f64], damping: f64) -> Vec<f64> {
+        let mut matrix = self.matrix.clone();
+        for (at, row) in matrix.iter_mut().enumerate() {
+            row[at] *= 1.0 + damping;
+        }
+        let steps = eliminated(matrix, self.right.clone());
+        logs.iter().zip(&steps).map(|(log, step)| log + step.clamp(-MOST_MOVE, MOST_MOVE)).collect()
+    }
 }
 
-/// Gaussian elimination with pivots.
-fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+/// Gaussian elimination of a positive definite system.
+fn eliminated(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let count = right.len();
     for at in 0..count {
-        let pivot = (at..count)
-            .max_by(|&a, &b| matrix[a][at].abs().total_cmp(&matrix[b][at].abs()))
-            .unwrap_or(at);
-        matrix.swap(at, pivot);
-        right.swap(at, pivot);
-        if matrix[at][at].abs() < 1e-300 {
-            continue;
-        }
+        let pivot = matrix[at].clone();
         for below in at + 1..count {
-            let factor = matrix[below][at] / matrix[at][at];
+            let factor = matrix[below][at] / pivot[at];
             if factor != 0.0 {
-                for column in at..count {
-                    let value = matrix[at][column];
-                    matrix[below][column] -= factor * value;
+                for (value, above) in matrix[below].iter_mut().zip(&pivot).skip(at) {
+                    *value -= factor * above;
                 }
                 right[below] -= factor * right[at];
             }
         }
     }
-    let mut solution = vec![0.0; count];
     for at in (0..count).rev() {
-        let rest: f64 = (at + 1..count).map(|column| matrix[at][column] * solution[column]).sum();
-        if matrix[at][at].abs() >= 1e-300 {
-            solution[at] = (right[at] - rest) / matrix[at][at];
+        let rest: f64 = (at + 1..count).map(|column| matrix[at][column] * right[column]).sum();
+        right[at] = (right[at] - rest) / matrix[at][at];
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equations_are_solved() {
+        let matrix = vec![vec![4.0, 1.0, 0.0], vec![1.0, 3.0, 1.0], vec![0.0, 1.0, 2.0]];
+        let solution = eliminated(matrix, vec![6.0, 10.0, 8.0]);
+        for (found, expected) in solution.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-12, "{solution:?}");
         }
     }
-    solution
+
+    #[test]
+    fn work_on_many_comes_back_in_order() {
+        let items: Vec<usize> = (0..1000).collect();
+        assert_eq!(for_all(&items, |item| item * 2), (0..2000).step_by(2).collect::<Vec<_>>());
+    }
 }

@@ -131,6 +131,8 @@ impl<'a> Batcher<'a> {
             max_num_seqs: setup.rule.max_batch,
             kv_capacity_tokens: u64::MAX,
             least_s_per_token: 0.0,
+            #[cfg(feature = "kernel")]
+            api_s: model.api_s(),
         };
         let Keep { precision, requests: keep_requests } = keep;
         let recorder = Recorder::new(setup.slo, bounds, requests.total(), precision, keep_requests)

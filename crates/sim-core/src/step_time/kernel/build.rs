@@ -342,7 +342,7 @@ impl<'a> Builder<'a> {
         let reductions = if self.ranks > 1.0 { reductions } else { 0.0 };
         Ok(Kernel {
             projections,
-            projection_count: self.products.len(),
+            projection_count: self.products.len() as u64,
             experts: self.experts.unwrap_or_default(),
             windows,
             head: projection(&head, bandwidth),
@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
             fixed_s: layers * overheads.layer_s
                 + self.expert_layers * overheads.expert_layer_s
                 + product_count * PRODUCT_S,
-            least_prompt_step_s: layers * overheads.prompt_layer_s,
+            prompt_step_s: layers * overheads.prompt_layer_s,
             reduction: gpu.reduction(input.spread.ranks),
             reductions,
             reduced_bytes_per_token: 2.0 * self.hidden / self.groups,
@@ -362,6 +362,8 @@ impl<'a> Builder<'a> {
             sequence_s: overheads.sequence_s,
             stages: input.spread.stages as f64,
             api_s: overheads.api_s,
+            prompt_mean: 0.0,
+            context_mean: 0.0,
         })
     }
 }

@@ -112,7 +112,7 @@ pub struct Overheads {
     pub step_s: f64,
     /// Each sequence that gets a token: sampling, detokenising; seconds.
     pub sequence_s: f64,
-    /// Each layer of a step with prompts takes at least this: launches from the host; seconds.
+    /// Each layer of a step with prompts on top: such steps run without recorded graphs; seconds.
     pub prompt_layer_s: f64,
     /// Each request, before its first token and outside the engine: server, tokeniser; seconds.
     pub api_s: f64,

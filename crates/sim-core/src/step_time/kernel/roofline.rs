@@ -1,5 +1,7 @@
 //! Operators by their arithmetic and their traffic.
 
+use serde::{Deserialize, Serialize};
+
 use crate::float::{greater, lesser};
 
 /// A smooth maximum of the time to compute and the time to move bytes: `(c³ + m³)^⅓`.
@@ -18,7 +20,7 @@ pub(super) fn overlapped_s(compute_s: f64, memory_s: f64) -> f64 {
 }
 
 /// An operator whose arithmetic and traffic are lines in the tokens of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Projection {
     /// Time to compute one token, seconds.
     pub compute_s_per_token: f64,
