@@ -2,6 +2,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod chart;
+pub(crate) mod fit;
 pub(crate) mod know;
 pub(crate) mod link;
 pub(crate) mod memory;

@@ -6,6 +6,7 @@ mod catalog;
 mod errors;
 mod examples;
 mod files;
+mod fit;
 mod know;
 mod links;
 mod memory;
