@@ -19,7 +19,11 @@ pub use config::{ConfigError, ModelConfig, read_config};
 pub use figure::{Figure, FigureKind};
 pub use gpu::Gpu;
 pub use model::Model;
-pub use networks::{Checkpoint, Device, LookUpError, checkpoint, checkpoint_slugs, device};
+pub use networks::{
+    Checkpoint, Citation, Device, Engine, Fact, FactKind, Files, LookUpError, Params, Peaks,
+    Source, UnknownFormat, WeightFormat, checkpoint, checkpoint_slugs, device, engines,
+    search_checkpoints, search_devices,
+};
 pub use parse::CatalogError;
 pub use suggest::nearest;
 

@@ -32,6 +32,24 @@ pub fn nearest<'a>(
     scored.into_iter().map(|key| known[index_of(key)]).take(limit).collect()
 }
 
+/// The slugs whose names are closest to a mistyped one, best first, each once, at most `limit`.
+pub(crate) fn nearest_slugs<'a>(
+    typed: &str,
+    names: impl Iterator<Item = (&'a str, &'a str)>,
+    limit: usize,
+) -> Vec<String> {
+    let (names, slugs): (Vec<&str>, Vec<&str>) = names.unzip();
+    let mut found: Vec<String> = Vec::new();
+    for near in nearest(typed, names.iter().copied(), 4 * limit) {
+        let slug = names.iter().position(|name| *name == near).and_then(|index| slugs.get(index));
+        if let Some(slug) = slug.filter(|slug| !found.iter().any(|known| known == *slug)) {
+            found.push((*slug).to_owned());
+        }
+    }
+    found.truncate(limit);
+    found
+}
+
 /// Entries whose text holds every word of the query, those that begin with it first.
 pub(crate) fn ranked<'a, T>(
     query: &str,

@@ -364,10 +364,11 @@ Examples:
   headroom catalog
   headroom catalog models qwen
   headroom catalog gpus h100                each figure with its source
+  headroom catalog engines                  versions of vLLM, and what each changed
   headroom catalog --json > catalog.json")]
 pub(crate) struct CatalogArgs {
-    /// `models` or `gpus` for one of the two, and words that entries must have.
-    #[arg(value_name = "models|gpus|SEARCH")]
+    /// `models`, `gpus` or `engines` for one of the three, and words that entries must have.
+    #[arg(value_name = "models|gpus|engines|SEARCH")]
     pub(crate) words: Vec<String>,
     /// Print JSON (SI units).
     #[arg(long)]

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use catalog::WeightFormat;
 use sim_core::memory::{
     Architecture, Attention, Deployment, EngineVersion, FeedForward, GIB, KvElement,
-    LatentAttention, Layer, Mixer, Reach, WeightBytes,
+    LatentAttention, Layer, Mixer, Reach,
 };
 
 use crate::failure::Failure;
@@ -39,7 +40,7 @@ const SETTINGS: [Setting; 38] = [
     setting("weights", "bf16, fp8, int8, int4, nvfp4, mxfp4 or fp32 [of the checkpoint]."),
     setting(
         "kv_cache_dtype",
-        "auto, bf16, fp8, fp8_ds_mla, fp8_per_token_head, nvfp4 or fp32 [auto].",
+        "auto, bf16, fp8, fp8_ds_mla, fp8_per_token_head, nvfp4 or fp32; also kv_dtype [auto].",
     ),
     setting("block_size", "Tokens of a block [16; 64 for sparse latent attention]."),
     setting("num_gpu_blocks", "Blocks as the engine logged them, in place of computed ones."),
@@ -69,6 +70,13 @@ const SETTINGS: [Setting; 38] = [
     setting("vocab_size", "Tokens of the vocabulary, for activations and weights [0]."),
 ];
 
+/// Names of settings in scenarios, and those that vLLM has for them.
+const SHORT_NAMES: [(&str, &str); 3] = [
+    ("kv_dtype", "kv_cache_dtype"),
+    ("kv.num_gpu_blocks", "num_gpu_blocks"),
+    ("sched.max_num_seqs", "max_num_seqs"),
+];
+
 /// All settings, for the long help.
 pub(crate) fn list() -> String {
     let mut text = String::from("Settings (key=value; [default]):\n");
@@ -92,7 +100,10 @@ impl Settings {
                     "“{word}” is no setting. A setting is written key=value, for example tp=2."
                 )));
             };
-            let key = typed.trim().to_ascii_lowercase().replace('-', "_");
+            let mut key = typed.trim().to_ascii_lowercase().replace('-', "_");
+            if let Some((_, name)) = SHORT_NAMES.iter().find(|(short, _)| *short == key) {
+                key = (*name).to_owned();
+            }
             let Some(known) = SETTINGS.iter().find(|it| it.key == key) else {
                 let keys = SETTINGS.iter().map(|it| it.key);
                 let near = catalog::nearest(&key.replace('_', "-"), keys, 1);
@@ -160,17 +171,10 @@ impl Settings {
         self.several("context")
     }
 
-    /// How weights are stored, where that was typed.
-    pub(crate) fn weight_bytes(&self) -> Result<Option<WeightBytes>, Failure> {
-        let read = |value: &str| match value.to_ascii_lowercase().as_str() {
-            "bf16" | "fp16" | "float16" | "bfloat16" => Ok(WeightBytes::plain(2.0)),
-            "fp32" | "float32" => Ok(WeightBytes::plain(4.0)),
-            "fp8" | "int8" | "w8a8" => Ok(WeightBytes::quantised(1.0, 2.0)),
-            // A scale and a zero point for each 128.
-            "int4" | "awq" | "gptq" => Ok(WeightBytes::quantised(0.5 + 2.5 / 128.0, 2.0)),
-            "nvfp4" => Ok(WeightBytes::quantised(0.5 + 1.0 / 16.0, 2.0)),
-            "mxfp4" => Ok(WeightBytes::quantised(0.5 + 1.0 / 32.0, 2.0)),
-            _ => Err(refused("weights", value, "bf16, fp8, int8, int4, nvfp4, mxfp4 or fp32")),
+    /// How weights are to be stored, where that was typed.
+    pub(crate) fn format(&self) -> Result<Option<WeightFormat>, Failure> {
+        let read = |value: &str| {
+            value.parse().map_err(|error| Failure::input(format!("weights={value}: {error}.")))
         };
         self.text("weights").map(read).transpose()
     }
@@ -216,7 +220,6 @@ impl Settings {
         put(&mut deployment.max_num_batched_tokens, self.whole("max_num_batched_tokens")?);
         put(&mut deployment.max_num_seqs, self.whole("max_num_seqs")?);
         put(&mut deployment.utilization, self.number("gpu_memory_utilization")?);
-        put(&mut deployment.weight_bytes, self.weight_bytes()?);
         put(&mut deployment.kv_element, self.kv_element(architecture)?);
         put(&mut deployment.caches_states, self.flag("enable_prefix_caching")?);
         put(&mut deployment.has_hybrid_allocator, self.flag("hybrid_allocator")?);

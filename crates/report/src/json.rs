@@ -26,7 +26,7 @@ pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledge
         "kind": "plan",
         "scenario": settings(scenario),
         "link": scenario.to_link(),
-        "verdict": verdict(&answer.verdict),
+        "verdict": verdict(&answer.verdict, scenario.gpus_per_engine()),
         "telling": telling(&tell(answer, scenario)),
         "rate_per_s": answer.rate_per_s,
         "users": answer.users.map(|users| json!({
@@ -164,15 +164,17 @@ fn estimate(estimate: Estimate) -> Value {
     json!({ "value": estimate.value, "low": estimate.low, "high": estimate.high })
 }
 
-fn verdict(verdict: &Verdict) -> Value {
+fn verdict(verdict: &Verdict, each: u64) -> Value {
+    let all = |engines: u64| engines.saturating_mul(each);
     match verdict {
         Verdict::Sized(fleet) => json!({
             "kind": "sized",
-            "gpus": fleet.with_headroom,
-            "gpus_low": fleet.with_headroom_low,
+            "gpus": all(fleet.with_headroom),
+            "gpus_per_engine": each,
+            "gpus_low": all(fleet.with_headroom_low),
             // Without a bound where the capacity may be nothing at all.
-            "gpus_high": (fleet.with_headroom_high != u64::MAX).then_some(fleet.with_headroom_high),
-            "gpus_without_headroom": fleet.without_headroom,
+            "gpus_high": (fleet.with_headroom_high != u64::MAX).then_some(all(fleet.with_headroom_high)),
+            "gpus_without_headroom": all(fleet.without_headroom),
             "carried_per_s": fleet.carried_per_s,
         }),
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => json!({

@@ -35,7 +35,7 @@ pub fn knee_frame(scenario: &Scenario, closed_form: Vec<(f64, f64)>) -> KneeData
         capacity_per_s: None,
         planned_rate_per_s: None,
         ceiling_per_s: None,
-        server: words::ONE_GPU.to_owned(),
+        server: words::one_server(scenario.gpus_per_engine()),
     }
 }
 

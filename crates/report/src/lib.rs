@@ -33,7 +33,7 @@ mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
-pub use catalogue::{catalog_json, catalog_text};
+pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{

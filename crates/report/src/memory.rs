@@ -16,6 +16,8 @@ pub struct MemoryTelling<'a> {
     pub model: String,
     /// Where the facts of the architecture are from.
     pub model_source: String,
+    /// Where the format of the weights is known from; may be empty.
+    pub weights_source: String,
     /// The GPU.
     pub gpu: String,
     /// Where its memory is said; empty where it follows from the nominal memory.
@@ -78,8 +80,12 @@ fn heading(telling: &MemoryTelling<'_>) -> String {
     } else {
         String::new()
     };
+    let weights = match telling.weights_source.as_str() {
+        "" => String::new(),
+        source => format!("Weights, {source}\n"),
+    };
     format!(
-        "{} on {gpus} × {} ({}), {}\nArchitecture: {}\n{stages}",
+        "{} on {gpus} × {} ({}), {}\nArchitecture, {}\n{weights}{stages}",
         telling.model,
         telling.gpu,
         ways.join(", "),
@@ -101,7 +107,9 @@ fn known(term: &Term) -> &'static str {
     match term.basis {
         Basis::Given => "given",
         Basis::Derived => "computed",
-        Basis::Fitted => "fitted to logs of this version on this GPU",
+        Basis::Fitted => {
+            "fitted to 38 start-up logs of this version on this GPU (llm-d-planner, 2026-04)"
+        }
         Basis::Assumed => "assumed: no logs of this version on this GPU",
     }
 }
@@ -136,11 +144,7 @@ fn budget_table(telling: &MemoryTelling<'_>, stage: &StagePlan) -> String {
     };
     let rows = [
         ["GPU memory".to_owned(), gib(budget.total_bytes), source],
-        [
-            "× utilisation".to_owned(),
-            gib(requested),
-            format!("gpu_memory_utilization {}", quantity::number(budget.utilization)),
-        ],
+        ["× utilisation".to_owned(), gib(requested), utilisation(telling)],
         term("weights", &budget.weights, weights_formula(stage)),
         term("activations", &budget.activation, activation_formula(telling)),
         term("outside the framework", &budget.non_torch, String::new()),
@@ -148,6 +152,23 @@ fn budget_table(telling: &MemoryTelling<'_>, stage: &StagePlan) -> String {
         ["= KV cache".to_owned(), gib(budget.kv_bytes), left],
     ];
     table::ragged(&["term, one GPU", "GiB", "how it is known"], &rows)
+}
+
+/// The share of the memory, and whose it is.
+fn utilisation(telling: &MemoryTelling<'_>) -> String {
+    let deployment = telling.deployment;
+    let share = quantity::number(deployment.utilization);
+    let rules = &deployment.rules;
+    let whose = if deployment.utilization == rules.utilization {
+        format!("the default of {}", rules.version)
+    } else {
+        format!(
+            "given; the default of {} is {}",
+            rules.version,
+            quantity::number(rules.utilization)
+        )
+    };
+    format!("gpu_memory_utilization {share}, {whose}")
 }
 
 fn weights_formula(stage: &StagePlan) -> String {
@@ -273,6 +294,7 @@ pub fn memory_json(telling: &MemoryTelling<'_>) -> String {
         "schema": crate::SCHEMA,
         "model": telling.model,
         "model_source": telling.model_source,
+        "weights_source": telling.weights_source,
         "gpu": telling.gpu,
         "gpu_source": telling.gpu_source,
         "engine": deployment.rules.version.to_string(),

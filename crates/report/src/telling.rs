@@ -103,7 +103,10 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
     match &answer.verdict {
         Verdict::Sized(fleet) => sized(answer, fleet, scenario, is_complete),
         Verdict::DoesNotFit { weight_bytes, available_bytes, remedies } => {
-            let (model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
+            let (mut model, gpu) = (names::model(&scenario.model), names::gpu(&scenario.gpu));
+            if scenario.gpus_per_engine() > 1 {
+                model = format!("Each of {} parts of {model}", count(scenario.gpus_per_engine()));
+            }
             let sentence = words::does_not_fit(&model, &gpu, *weight_bytes, *available_bytes);
             no_answer(words::DOES_NOT_FIT, or_nothing(sentence, remedies), remedies)
         }
@@ -151,6 +154,8 @@ fn sized(
     let FleetSize { with_headroom: gpus, without_headroom, carried_per_s, .. } = *fleet;
     let (low, high) = (fleet.with_headroom_low, fleet.with_headroom_high);
     let headroom = answer.headroom;
+    let each = scenario.gpus_per_engine();
+    let all = |engines: u64| engines.saturating_mul(each);
     let (asked, found, unit) = match &answer.users {
         Some(users) => (users.asked, users.capacity, words::USERS),
         None => (answer.rate_per_s, answer.capacity_per_s, words::RATE),
@@ -160,13 +165,15 @@ fn sized(
         Estimate { value: each, low: each, high: each }
     });
     let is_close = low != high && is_complete;
-    let close_call =
-        is_close.then(|| words::close_call(asked, headroom, (low, high), &capacity, unit));
+    let close_call = is_close.then(|| {
+        let text = words::close_call(asked, headroom, (low, high, each), &capacity, unit);
+        words::of_engines(text, each)
+    });
     let mut sentences = Vec::new();
     sentences.extend(close_call.as_ref().map(|text| format!("{text} {}.", words::RUN_LONGER)));
     sentences.push(words::sustains(&capacity, gpus, unit));
     sentences.extend(answer.is_at_limit().then(|| words::at_limit(answer.limit_margin())));
-    sentences.push(words::arithmetic(asked, headroom, capacity.value, gpus, unit));
+    sentences.push(words::arithmetic(asked, headroom, capacity.value, (gpus, each), unit));
     sentences.extend(traffic::users(answer, scenario));
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
@@ -183,6 +190,9 @@ fn sized(
         answer.simulated_requests,
         answer.simulated_steps,
     ));
+    for sentence in &mut sentences {
+        *sentence = words::of_engines(std::mem::take(sentence), each);
+    }
     let is_unstable = answer.planned.is_some_and(|point| !point.stable);
     Telling {
         status: match (is_unstable, is_close) {
@@ -190,22 +200,22 @@ fn sized(
             (_, true) => Status::CloseCall,
             _ => Status::Stable,
         },
-        hero: if is_close { words::gpus_between(low, high) } else { count(gpus) },
+        hero: if is_close { words::gpus_between(all(low), all(high)) } else { count(all(gpus)) },
         headline: if is_close {
             words::headline_close(&gpu, asked, unit)
         } else {
-            words::headline(&gpu, gpus, asked, unit)
+            words::headline(&gpu, all(gpus), asked, unit)
         },
         line: if is_close {
             words::with_headroom(headroom)
         } else {
             let carried = words::carried(&capacity, gpus, unit);
-            words::qualifier(headroom, gpus, without_headroom, &carried)
+            words::qualifier(headroom, all(gpus), all(without_headroom), &carried)
         },
         line_short: if is_close {
             words::with_headroom(headroom)
         } else {
-            words::qualifier_short(headroom, gpus, without_headroom)
+            words::qualifier_short(headroom, all(gpus), all(without_headroom))
         },
         sentences,
         close_call,

@@ -18,7 +18,28 @@ pub(crate) const WITHHELD_STATUS: &str = "P99 withheld";
 pub(crate) const WITHHELD: &str = "withheld";
 pub(crate) const NOTHING_HELPS: &str =
     "No change that we know of helps: check the numbers that were typed.";
-pub(crate) const ONE_GPU: &str = "one GPU";
+/// “one GPU”, “one engine of 4 GPUs”.
+pub(crate) fn one_server(gpus_each: u64) -> String {
+    of_engines("one GPU".to_owned(), gpus_each)
+}
+
+/// A sentence about one GPU, where an engine has several.
+pub(crate) fn of_engines(sentence: String, gpus_each: u64) -> String {
+    if gpus_each == 1 {
+        return sentence;
+    }
+    let one = ["ne engine of ", &count(gpus_each), " GPUs"].concat();
+    sentence.replace("ne GPU", &one)
+}
+
+/// “6 GPUs”; “6 engines” where each has several.
+fn servers(number: u64, gpus_each: u64) -> String {
+    if gpus_each == 1 {
+        return counted(number, "GPU", "GPUs");
+    }
+    counted(number, "engine", "engines")
+}
+
 /// What makes intervals half as wide.
 pub const RUN_LONGER: &str = "run 4 times longer";
 pub(crate) const WITHHELD_NOTE: &str = "Withheld: at such a rate the queue grows for as long as the load lasts, so a latency would only tell how long we watched.";
@@ -141,17 +162,20 @@ pub(crate) fn arithmetic(
     asked: f64,
     headroom: f64,
     capacity: f64,
-    gpus: u64,
+    (engines, gpus_each): (u64, u64),
     unit: &str,
 ) -> String {
     let factor = 1.0 + headroom;
     let times = times(factor);
-    let (capacity, quotient) = sum_that_holds(asked * factor, capacity, gpus);
+    let (capacity, quotient) = sum_that_holds(asked * factor, capacity, engines);
+    let mut so = servers(engines, gpus_each);
+    if gpus_each > 1 {
+        so = [&so, ", ", &counted(engines.saturating_mul(gpus_each), "GPU", "GPUs")].concat();
+    }
     format!(
-        "{}{times} ÷ {} = {quotient}, so {}.",
+        "{}{times} ÷ {} = {quotient}, so {so}.",
         in_unit(&editable(asked), unit),
         in_unit(&capacity, unit),
-        counted(gpus, "GPU", "GPUs")
     )
 }
 
@@ -369,7 +393,7 @@ pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u6
 pub(crate) fn close_call(
     asked: f64,
     headroom: f64,
-    (few, many): (u64, u64),
+    (few, many, gpus_each): (u64, u64, u64),
     capacity: &Estimate,
     unit: &str,
 ) -> String {
@@ -386,7 +410,7 @@ pub(crate) fn close_call(
         editable(asked),
         times(factor),
         in_unit(&each, unit),
-        counted(few, "GPU", "GPUs"),
+        servers(few, gpus_each),
     );
     if many == u64::MAX {
         return format!("{need} To narrow that,");

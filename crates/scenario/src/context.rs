@@ -7,6 +7,7 @@ use crate::{
     field::field,
     notice::{Notice, NoticeKind},
     schema::{Scenario, StepKind},
+    wide,
 };
 
 /// A length that the model cannot take.
@@ -75,8 +76,10 @@ impl Scenario {
         if !self.knows_memory() || self.step.params.is_some() {
             return None;
         }
-        let model = catalog::builtin().ok()?.model(&self.model).ok()?;
-        Some(model.context_tokens.value as u64)
+        match catalog::builtin().ok()?.model(&self.model) {
+            Ok(model) => Some(model.context_tokens.value as u64),
+            Err(_) => wide::context_tokens(&self.model),
+        }
     }
 
     /// Whether the step time is that of a model on a GPU, whose memory limits the KV cache, rather

@@ -9,7 +9,7 @@ use sim_core::{ArrivalProcess, LengthSpec, Slo};
 use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
 use crate::rules::SchedRules;
-use crate::schema::{Disagg, Scenario, Sched, Sim, Spec, StepOverrides, VllmOptions};
+use crate::schema::{Deploy, Disagg, Scenario, Sched, Sim, Spec, StepOverrides, VllmOptions};
 
 /// The defaults of link version 1. Never to be changed.
 pub(crate) fn v1() -> Scenario {
@@ -36,6 +36,7 @@ pub(crate) fn v1() -> Scenario {
         clients: Clients::V1,
         step: StepOverrides::default(),
         kv_capacity_tokens: None,
+        deploy: Deploy::default(),
         sim: Sim { requests: 2000, replications: 8, seed: 0 },
     }
 }

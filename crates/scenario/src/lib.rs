@@ -31,12 +31,16 @@ mod resolve;
 mod rules;
 mod schema;
 mod setting;
+mod wide;
 mod writing;
 
 pub use caution::Needy;
 pub use class::{CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST};
 pub use context::BeyondContext;
-pub use field::{Direction, FIELDS, Field, Group, Scale, Slider, Snap, Step, StepSizes, field};
+pub use field::{
+    Direction, ENGINES, FIELDS, Field, Group, KV_DTYPES, Scale, Slider, Snap, Step, StepSizes,
+    WEIGHTS, field,
+};
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload};
@@ -44,4 +48,7 @@ pub use profile::Profile;
 pub use reader::LINK_VERSION;
 pub use resolve::{Ledger, LedgerEntry, Memory, Provenance, Remedy, ResolveError, Resolved};
 pub use rules::SchedRules;
-pub use schema::{Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions};
+pub use schema::{
+    Deploy, Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions,
+};
+pub use wide::{gpu_name, model_name};

@@ -61,6 +61,8 @@ pub struct Scenario {
     pub step: StepOverrides,
     /// KV cache size in tokens; computed from the GPU's memory if absent.
     pub kv_capacity_tokens: Option<u64>,
+    /// How an engine is set up on its GPUs.
+    pub deploy: Deploy,
     /// How much is simulated.
     pub sim: Sim,
 }
@@ -72,6 +74,30 @@ pub struct Sched {
     pub max_num_batched_tokens: u64,
     /// Requests that may run at once.
     pub max_num_seqs: u64,
+}
+
+/// How an engine is set up on its GPUs. Where all of it is absent and model and GPU are of the short
+/// list, memory is shared out by the rule that link version 1 froze.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deploy {
+    /// GPUs that share each layer of one engine; one if absent.
+    pub tp: Option<u64>,
+    /// The engine and its version, a place in [`crate::ENGINES`]; the first is the last one read.
+    pub engine: u8,
+    /// The format of the weights, a place in [`crate::WEIGHTS`]; the first is the checkpoint's own.
+    pub weights: u8,
+    /// The format of keys and values, a place in [`crate::KV_DTYPES`]; the first is the checkpoint's own.
+    pub kv_dtype: u8,
+    /// Blocks as the engine logged them, in place of computed ones.
+    pub num_gpu_blocks: Option<u64>,
+}
+
+impl Deploy {
+    /// Whether any of it was said.
+    #[must_use]
+    pub fn is_asked_for(&self) -> bool {
+        *self != Self::default()
+    }
 }
 
 /// What vLLM's rules can be told beside the limits. Other rules have none of it.
@@ -176,6 +202,12 @@ pub struct Sim {
 }
 
 impl Scenario {
+    /// GPUs that one engine has; other step times than the roofline's are of whatever they were measured on.
+    #[must_use]
+    pub fn gpus_per_engine(&self) -> u64 {
+        if self.knows_memory() { self.deploy.tp.unwrap_or(1) } else { 1 }
+    }
+
     /// The scenario that the page opens with: Qwen2.5-7B on one H100, 100 req/s.
     #[must_use]
     pub fn preset() -> Self {

@@ -13,7 +13,7 @@ use crate::{
     range::{self, Taken},
     reading, rules,
     schema::{Scenario, StepKind},
-    writing,
+    wide, writing,
 };
 
 /// Word that returns an optional setting to what the catalogue gives.
@@ -244,12 +244,13 @@ fn chosen(field: &Field, text: &str) -> Result<&'static str, String> {
 /// The slug of a model or a GPU, from its slug or an alias.
 fn slug(text: &str, what: &str) -> Result<String, Problem> {
     let catalog = catalog::builtin().map_err(|error| Problem::Name(format!("{error}.")))?;
-    let found = if what == "model" {
-        catalog.model(text).map(|model| model.slug.clone())
+    let (found, wide): (_, fn(&str) -> _) = if what == "model" {
+        (catalog.model(text).map(|model| model.slug.clone()), wide::model_slug)
     } else {
-        catalog.gpu(text).map(|gpu| gpu.slug.clone())
+        (catalog.gpu(text).map(|gpu| gpu.slug.clone()), wide::gpu_slug)
     };
-    found.map_err(|error| {
+    // The short list goes first: what its names mean in links never changes.
+    found.or_else(|error| wide(text).ok_or(error)).map_err(|error| {
         let name = quoted(text);
         Problem::Name(format!("No {what} called {name}{}", or_choose(&error.suggestions)))
     })

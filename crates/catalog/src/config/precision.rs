@@ -105,9 +105,14 @@ fn fp8(block: Option<&Value>) -> Format {
 
 /// Integers of so many bits, with a 16-bit scale and a zero point for each group.
 fn integer(bits: u64, group: u64) -> Format {
+    integer_with(bits, group, bits as f64 / 8.0)
+}
+
+/// The same with so many bytes for each zero point; a symmetric format has none.
+fn integer_with(bits: u64, group: u64, zero_bytes: f64) -> Format {
     let bytes = bits as f64 / 8.0;
     // A group of −1 or none is a whole column.
-    let of_group = if group == 0 { 0.0 } else { (2.0 + bytes) / group as f64 };
+    let of_group = if group == 0 { 0.0 } else { (2.0 + zero_bytes) / group as f64 };
     let name = match bits {
         4 => "INT4",
         8 => "INT8",
@@ -137,11 +142,13 @@ fn compressed(config: &Map<String, Value>) -> Result<Format, ConfigError> {
     let bits = weights.get("num_bits").and_then(Value::as_u64).unwrap_or(8);
     bits_in_reach(bits)?;
     let group = weights.get("group_size").and_then(Value::as_u64).unwrap_or(0);
+    let is_symmetric = weights.get("symmetric").and_then(Value::as_bool).unwrap_or(true);
     let is_float = weights.get("type").and_then(Value::as_str) == Some("float");
     Ok(match (is_float, bits, group) {
         (true, 8, _) => fp8(weights.get("block_structure")),
         (true, 4, 32) => MXFP4,
         (true, 4, _) => NVFP4,
+        (_, bits, group) if is_symmetric => integer_with(bits, group, 0.0),
         (_, bits, group) => integer(bits, group),
     })
 }

@@ -258,3 +258,19 @@ fn what_cannot_be_used_is_refused_with_the_field_and_a_remedy() {
     let long = refused(&dense(&format!(r#", "num_experts": "{}""#, "x".repeat(100_000))));
     assert!(long.len() < 300, "{}", long.len());
 }
+
+#[test]
+fn symmetric_integers_have_no_zero_points() {
+    let bytes = |symmetric: &str| {
+        let text = format!(
+            r#"{{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4,
+                "vocab_size": 64, "quantization_config": {{"quant_method": "compressed-tensors",
+                "config_groups": {{"group_0": {{"weights": {{"num_bits": 4, "type": "int",
+                "group_size": 32{symmetric}}}}}}}}}}}"#
+        );
+        read_config(&text).expect("it is sound").weight_bytes.experts
+    };
+    assert_eq!(bytes(r#", "symmetric": true"#), 0.5 + 2.0 / 32.0);
+    assert_eq!(bytes(""), 0.5 + 2.0 / 32.0);
+    assert_eq!(bytes(r#", "symmetric": false"#), 0.5 + 2.5 / 32.0);
+}

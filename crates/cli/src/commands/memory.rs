@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read as _, path::Path, process::ExitCode};
 
-use catalog::{Device, ModelConfig};
+use catalog::{Checkpoint, Device, ModelConfig, WeightFormat};
 use report::MemoryTelling;
 use sim_core::memory::{Architecture, Deployment, Gpu, KvElement, MemoryPlan, WeightBytes, plan};
 
@@ -16,13 +16,12 @@ use crate::{
 
 /// The largest `config.json` of any model is a hundredth of this.
 const MOST_BYTES: u64 = 8 << 20;
+/// A node has no more GPUs, or two of them.
+const MOST_GPUS: u64 = 16;
 
 pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
     let settings = Settings::of(&args.words)?;
     let mut model = model(args, &settings)?;
-    if let Some(typed) = settings.text("weights") {
-        model.precision = typed.to_ascii_uppercase();
-    }
     if let Some(extra) = settings.whole("mtp_layers")? {
         add_speculative_layers(&mut model.architecture, extra)?;
     }
@@ -33,14 +32,14 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
     let found =
         plan(&model.architecture, &deployment).map_err(|error| Failure::input(sentence(&error)))?;
     let fits = report::memory_fits(&found, &deployment);
-    let remedies =
-        if fits { Vec::new() } else { remedies(&model.architecture, &deployment, &found) };
+    let remedies = if fits { Vec::new() } else { remedies(&model, &deployment, &found, &device) };
     let has_own_memory = settings.text("gpu_memory_gib").is_some();
     let telling = MemoryTelling {
         model: format!("{} in {}", model.name, model.precision),
         model_source: model.source,
+        weights_source: model.weights_source,
+        gpu_source: if has_own_memory { "given".to_owned() } else { device.total_line() },
         gpu: device.name,
-        gpu_source: if has_own_memory { "given".to_owned() } else { device.source },
         architecture: &model.architecture,
         deployment: &deployment,
         plan: &found,
@@ -60,22 +59,34 @@ struct Served {
     name: String,
     precision: String,
     source: String,
+    /// Where the format of the weights is known from.
+    weights_source: String,
     architecture: Architecture,
     context_tokens: u64,
     weight_bytes: WeightBytes,
     kv_element: Option<KvElement>,
+    /// The entry of the catalogue, where it is one.
+    checkpoint: Option<Checkpoint>,
 }
 
 impl Served {
+    /// Bytes of each parameter in another format: as published, where it is.
+    fn bytes_in(&self, format: WeightFormat) -> WeightBytes {
+        let known = self.checkpoint.as_ref().and_then(|it| it.in_format(format).ok());
+        known.map_or(format.bytes(), |it| it.config.weight_bytes)
+    }
+
     fn of(name: &str, source: String, config: ModelConfig) -> Self {
         Self {
             name: name.to_owned(),
             precision: config.precision,
             source,
+            weights_source: String::new(),
             architecture: config.architecture,
             context_tokens: config.context_tokens,
             weight_bytes: config.weight_bytes,
             kv_element: config.kv_element,
+            checkpoint: None,
         }
     }
 }
@@ -83,39 +94,51 @@ impl Served {
 /// The model by its file, its numbers or its name: one of the three.
 fn model(args: &MemoryArgs, settings: &Settings) -> Result<Served, Failure> {
     let by_numbers = settings.architecture()?;
+    let in_format = |served: Served| -> Result<Served, Failure> {
+        let Some(format) = settings.format()? else { return Ok(served) };
+        let weights_source = format!("made up: all projections in {}", format.name());
+        let (precision, weight_bytes) = (format.name(), format.bytes());
+        Ok(Served { precision, weight_bytes, weights_source, ..served })
+    };
     match (&args.config, by_numbers, settings.text("model")) {
         (Some(path), None, None) => {
             let config = catalog::read_config(&config_text(path)?).map_err(|error| {
                 Failure::input(format!("{}: {}", path.display(), sentence(&error)))
             })?;
-            Ok(Served::of(&config.family.clone(), path.display().to_string(), config))
+            in_format(Served::of(&config.family.clone(), path.display().to_string(), config))
         }
-        (None, Some(architecture), None) => Ok(Served {
+        (None, Some(architecture), None) => in_format(Served {
             name: "The model".to_owned(),
             precision: "BF16".to_owned(),
             source: "as given by numbers".to_owned(),
+            weights_source: String::new(),
             architecture,
             context_tokens: 8192,
             weight_bytes: WeightBytes::plain(2.0),
             kv_element: None,
+            checkpoint: None,
         }),
         (None, None, Some(name)) => {
             let found = catalog::checkpoint(name).map_err(|error| {
                 let other = "Any other model is read with --config from its config.json.";
                 Failure::input(format!("{} {other}", sentence(&error)))
             })?;
-            let source = if found.date.is_empty() {
-                found.source
-            } else {
-                format!("config.json of {}, {}", found.source, found.date)
+            let found = match settings.format()? {
+                Some(format) => {
+                    found.in_format(format).map_err(|error| Failure::input(sentence(&error)))?
+                }
+                None => found,
             };
-            Ok(Served::of(&found.slug, source, found.config))
+            let source = format!("{}: {}", found.facts.kind.word(), found.facts.line());
+            let (weights_source, checkpoint) = (found.files_line(), Some(found.clone()));
+            let served = Served::of(&found.slug, source, found.config);
+            Ok(Served { weights_source, checkpoint, ..served })
         }
         (None, None, None) => {
             let slugs = catalog::checkpoint_slugs().map_err(|e| Failure::input(sentence(&e)))?;
             Err(Failure::input(format!(
-                "Which model? Give model=, --config config.json, or layers=, kv_heads= and head_dim=. By name there are {}.",
-                slugs.join(", ")
+                "Which model? Give model=, --config config.json, or layers=, kv_heads= and head_dim=. By name there are {}; headroom catalog models lists them.",
+                slugs.len()
             )))
         }
         _ => Err(Failure::input(
@@ -157,12 +180,16 @@ fn add_speculative_layers(architecture: &mut Architecture, extra: u64) -> Result
     Ok(())
 }
 
-fn deployment(settings: &Settings, model: &Served, device: &Device) -> Result<Deployment, Failure> {
-    let gpu = Gpu {
+const fn gpu_of(device: &Device) -> Gpu {
+    Gpu {
         total_bytes: device.total_bytes,
         has_fast_links: device.has_fast_links,
         is_measured: device.is_measured,
-    };
+    }
+}
+
+fn deployment(settings: &Settings, model: &Served, device: &Device) -> Result<Deployment, Failure> {
+    let gpu = gpu_of(device);
     let max_model_len = settings.whole("max_model_len")?.unwrap_or(model.context_tokens);
     let mut deployment = Deployment::on(gpu, settings.version()?, max_model_len);
     deployment.max_num_batched_tokens = device.max_num_batched_tokens;
@@ -173,14 +200,21 @@ fn deployment(settings: &Settings, model: &Served, device: &Device) -> Result<De
     Ok(deployment)
 }
 
-/// Single changes that make a request of the full length fit. Each is tried.
+/// Single changes that make a request of the full length fit, the smallest of each kind. Each is tried.
 fn remedies(
-    architecture: &Architecture,
+    model: &Served,
     deployment: &Deployment,
     found: &MemoryPlan,
+    device: &Device,
 ) -> Vec<String> {
+    let architecture = &model.architecture;
     let fits = |changed: &Deployment| {
         plan(architecture, changed).is_ok_and(|plan| report::memory_fits(&plan, changed))
+    };
+    let with = |change: &dyn Fn(&mut Deployment)| {
+        let mut changed = deployment.clone();
+        change(&mut changed);
+        fits(&changed)
     };
     let mut remedies = Vec::new();
     let longest = found.longest_request(deployment.max_model_len);
@@ -192,24 +226,48 @@ fn remedies(
     if !is_free {
         return remedies;
     }
-    let wider = [2, 4, 8, 16].into_iter().filter(|&tp| tp > deployment.parallel.tp).find(|&tp| {
-        let mut changed = deployment.clone();
-        changed.parallel.tp = tp;
-        fits(&changed)
-    });
+    let wider = (deployment.parallel.tp + 1..=MOST_GPUS)
+        .find(|&tp| tp.is_power_of_two() && with(&|it: &mut Deployment| it.parallel.tp = tp));
     remedies.extend(wider.map(|tp| format!("tp={tp}")));
-    for (name, bytes) in [("fp8", 1.0), ("int4", 0.5 + 2.5 / 128.0)] {
-        let mut changed = deployment.clone();
-        changed.weight_bytes = WeightBytes::quantised(bytes, 2.0);
-        if bytes < deployment.weight_bytes.mixing && fits(&changed) {
-            remedies.push(format!("weights={name}"));
-            break;
-        }
+    // From the most bytes down: the least that precision has to be given up.
+    let lighter =
+        WeightFormat::ALL.into_iter().filter(|it| computes_in(device, *it)).find(|format| {
+            let bytes = model.bytes_in(*format);
+            bytes.mixing + bytes.experts
+                < deployment.weight_bytes.mixing + deployment.weight_bytes.experts
+                && with(&|it: &mut Deployment| it.weight_bytes = bytes)
+        });
+    remedies.extend(lighter.map(|format| format!("weights={format}")));
+    let is_half = deployment.kv_element == KvElement::Bytes(2);
+    if is_half && with(&|it: &mut Deployment| it.kv_element = KvElement::Bytes(1)) {
+        remedies.push("kv_dtype=fp8".to_owned());
     }
-    let mut changed = deployment.clone();
-    changed.kv_element = KvElement::Bytes(1);
-    if deployment.kv_element == KvElement::Bytes(2) && fits(&changed) {
-        remedies.push("kv_cache_dtype=fp8".to_owned());
-    }
+    remedies.extend(larger_gpu(&fits, deployment, device));
     remedies
+}
+
+/// Whether a GPU has arithmetic for a format; weights of integers are unpacked on any.
+const fn computes_in(device: &Device, format: WeightFormat) -> bool {
+    match format {
+        WeightFormat::Fp8 => device.peaks.fp8.is_some(),
+        WeightFormat::Mxfp4 | WeightFormat::Nvfp4 => device.peaks.fp4.is_some(),
+        WeightFormat::Fp32 | WeightFormat::Bf16 | WeightFormat::Int8 | WeightFormat::Int4 => true,
+    }
+}
+
+/// The GPU of the same maker with the least memory on which it fits.
+fn larger_gpu(
+    fits: &dyn Fn(&Deployment) -> bool,
+    deployment: &Deployment,
+    device: &Device,
+) -> Option<String> {
+    let mut larger = catalog::search_devices("").ok()?;
+    larger.retain(|it| it.maker == device.maker && it.total_bytes > deployment.gpu.total_bytes);
+    larger.sort_by(|a, b| a.total_bytes.total_cmp(&b.total_bytes));
+    let on = |it: &Device| {
+        let mut changed = deployment.clone();
+        changed.gpu = gpu_of(it);
+        fits(&changed)
+    };
+    larger.iter().find(|it| on(it)).map(|it| format!("gpu={}", it.slug))
 }

@@ -87,7 +87,7 @@ fn choose_source(
     }
     let source = &mut setup.workload.source;
     if let Some(asked_per_s) = source.rate_per_s() {
-        source.set_rate(asked_per_s / args.gpus.get() as f64);
+        source.set_rate(asked_per_s / engines(args, scenario)? as f64);
     }
     if let Some(requests) = args.requests {
         setup.workload.requests = requests.get().into();
@@ -118,8 +118,24 @@ fn share_users(
             "--gpus {gpus}: of {users} users there is not one for each. Give at most --gpus {users}."
         )));
     }
-    *users = (*users + gpus / 2) / gpus;
+    let engines = engines(args, scenario)?;
+    *users = (*users + engines / 2) / engines;
     Ok(())
+}
+
+/// How many engines the GPUs make. One is simulated where nothing is said.
+fn engines(args: &SimulateArgs, scenario: &Scenario) -> Result<u64, Failure> {
+    let (gpus, each) = (args.gpus.get() as u64, scenario.gpus_per_engine());
+    if gpus == 1 {
+        return Ok(1);
+    }
+    if gpus % each != 0 {
+        return Err(Failure::input(format!(
+            "--gpus {gpus}: with tp={each} an engine has {each} GPUs. Give a multiple, for example --gpus {}.",
+            gpus.next_multiple_of(each)
+        )));
+    }
+    Ok(gpus / each)
 }
 
 /// Each replica on a thread of its own, as far as there are threads.

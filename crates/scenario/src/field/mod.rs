@@ -1,5 +1,6 @@
 //! The one table of settings, from which parsing, validation, sliders and help are driven.
 
+mod deploy;
 mod overload;
 mod pools;
 mod slider;
@@ -10,6 +11,8 @@ use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
 
+pub(crate) use deploy::word_at;
+pub use deploy::{ENGINES, KV_DTYPES, WEIGHTS};
 pub use slider::{Direction, Scale, Slider, Snap, Step, StepSizes};
 pub use table::FIELDS;
 
@@ -176,10 +179,12 @@ impl Field {
 
     /// The choice that a text names, whatever its capitals; “true” and “false” are on and off.
     pub(crate) fn choice(&self, text: &str) -> Option<&'static str> {
+        // “vllm@0.19” is a version, but in a link it would read as an address.
+        let text = text.replace('@', "-");
         let meant = match text.to_ascii_lowercase().as_str() {
             "true" => "on",
             "false" => "off",
-            _ => text,
+            _ => &text,
         };
         self.choices.iter().copied().find(|choice| choice.eq_ignore_ascii_case(meant))
     }

@@ -4,7 +4,7 @@ use quantity::Unit;
 
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
-    Field, Group, overload, pools,
+    Field, Group, deploy, overload, pools,
     slider::{Scale, Slider, Snap, StepSizes},
 };
 
@@ -324,6 +324,11 @@ pub static FIELDS: &[Field] = &[
             OptionalWhole { get: |s| s.kv_capacity_tokens, put: |s, v| s.kv_capacity_tokens = v },
         )
     },
+    deploy::TP,
+    deploy::ENGINE,
+    deploy::WEIGHT_FORMAT,
+    deploy::KV_DTYPE,
+    deploy::NUM_GPU_BLOCKS,
     Field {
         help: "Model of the step time: roofline, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
         example: "roofline, affine or queue-model",

@@ -108,6 +108,9 @@ pub enum ResolveError {
         /// A change that works, in words; may be empty.
         change: String,
     },
+    /// What was said of the engine's set-up cannot be had.
+    #[error("{0}")]
+    Deployment(String),
     /// A number is outside its domain.
     #[error("{0}")]
     Setup(#[from] sim_core::SetupError),

@@ -1,5 +1,7 @@
 //! From a scenario to plain numbers, each with where it comes from.
 
+#[cfg(feature = "networks")]
+mod deployed;
 mod error;
 mod ledger;
 mod memory;

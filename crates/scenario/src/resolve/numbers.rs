@@ -14,6 +14,8 @@ use crate::{
     writing,
 };
 
+#[cfg(feature = "networks")]
+use super::deployed;
 use super::{
     Resolved,
     error::ResolveError,
@@ -23,13 +25,13 @@ use super::{
     traffic::Traffic,
 };
 
-const ROOFLINE: &str = "the published roofline’s documented constant";
+pub(super) const ROOFLINE: &str = "the published roofline’s documented constant";
 pub(super) const TYPED: &str = "typed";
 
 /// Share of the peak that prefill reaches, with the band that is usual for it.
-const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
+pub(super) const MFU: (f64, f64, f64) = (0.5, 0.45, 0.55);
 /// Fixed time of a step, seconds.
-const OVERHEAD_S: f64 = 0.5e-3;
+pub(super) const OVERHEAD_S: f64 = 0.5e-3;
 
 /// Resolve without looking for remedies.
 pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
@@ -40,7 +42,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
         Some(StepKind::QueueModel) => {
             plain_step::queue_model(scenario, &traffic.source(), &mut ledger)
         }
-        Some(StepKind::Roofline) | None => Roofline::new(scenario)?.resolve(&mut ledger)?,
+        Some(StepKind::Roofline) | None => roofline(scenario, &mut ledger)?,
     };
     push_settings(scenario, &mut ledger);
     traffic.push(&mut ledger);
@@ -86,6 +88,32 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     }
     resolved.setup.check()?;
     Ok(resolved)
+}
+
+/// The step time and the memory: by the rule of the short list where nothing more is said, and
+/// otherwise as the engine's version does.
+#[cfg(feature = "networks")]
+fn roofline(
+    scenario: &Scenario,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    if deployed::is_deployed(scenario) {
+        return deployed::resolve(scenario, ledger);
+    }
+    Roofline::new(scenario)?.resolve(ledger)
+}
+
+#[cfg(not(feature = "networks"))]
+fn roofline(
+    scenario: &Scenario,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    if scenario.deploy.is_asked_for() {
+        let sentence = "This program computes no deployment: tp, engine, weights, kv_dtype and \
+                        kv.num_gpu_blocks are for the headroom command line. Leave them out here.";
+        return Err(ResolveError::Deployment(sentence.to_owned()));
+    }
+    Roofline::new(scenario)?.resolve(ledger)
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM

@@ -72,6 +72,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
     match &mut error {
         ResolveError::DoesNotFit { remedies, .. } => {
             remedies.extend(computed_weights(scenario));
+            remedies.extend(wider(scenario));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
         }
@@ -79,6 +80,7 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
             remedies.extend(computed_cache(scenario));
             let room = capacity_tokens.saturating_sub(scenario.spec.tokens);
             remedies.extend(shorter(scenario, room));
+            remedies.extend(wider(scenario));
             remedies.extend(larger_gpu(scenario, catalog));
             remedies.extend(lighter_models(scenario, catalog));
             remedies.truncate(3);
@@ -107,6 +109,24 @@ pub(crate) fn suggest(scenario: &Scenario, mut error: ResolveError) -> ResolveEr
         remedies.extend(together(scenario, catalog));
     }
     error
+}
+
+/// Of a deployment: more GPUs per engine, lighter weights, a lighter cache, a larger GPU; the smallest
+/// change of each kind that works.
+#[cfg(feature = "networks")]
+fn wider(scenario: &Scenario) -> Vec<Remedy> {
+    if !super::deployed::is_deployed(scenario) {
+        return Vec::new();
+    }
+    let first_that_works = |(key, values): (&str, Vec<(String, String)>)| {
+        values.into_iter().find_map(|(value, effect)| tried(scenario, key, &value, effect))
+    };
+    super::deployed::wider(scenario).into_iter().filter_map(first_that_works).collect()
+}
+
+#[cfg(not(feature = "networks"))]
+const fn wider(_: &Scenario) -> Vec<Remedy> {
+    Vec::new()
 }
 
 /// Most changes that are tried one after the other.
@@ -184,6 +204,11 @@ fn computed_weights(scenario: &Scenario) -> Option<Remedy> {
 
 /// The GPU with the least memory that makes the scenario possible.
 fn larger_gpu(scenario: &Scenario, catalog: &Catalog) -> Option<Remedy> {
+    #[cfg(feature = "networks")]
+    if super::deployed::is_deployed(scenario) {
+        // It is among those that are tried from the wide catalogue.
+        return None;
+    }
     let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
     ascending(&gpus, |gpu| gpu.memory_bytes.value).into_iter().find_map(|index| {
         let gpu = gpus[index];

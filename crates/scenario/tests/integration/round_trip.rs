@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use scenario::{
-    ClassSpec, Clients, ClosedLoop, Direction, Disagg, FIELDS, LinePolicy, Overload, Profile,
-    Scenario, Sched, SchedRules, Sim, Spec, Step, StepKind, StepOverrides, VllmOptions, field,
+    ClassSpec, Clients, ClosedLoop, Deploy, Direction, Disagg, ENGINES, FIELDS, KV_DTYPES,
+    LinePolicy, Overload, Profile, Scenario, Sched, SchedRules, Sim, Spec, Step, StepKind,
+    StepOverrides, VllmOptions, WEIGHTS, field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -255,10 +256,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
         (bursts(), profile(), classes()),
         (vllm(), 0_u64..=10_000_000, pools()),
-        (closed(), overload(), clients()),
+        (closed(), overload(), clients(), deploy()),
     )
         .prop_map(move |(traffic, target, engine, step, sim, over_time, cache, reaction)| {
-            let (closed, overload, clients) = reaction;
+            let (closed, overload, clients, deploy) = reaction;
             let (vllm, shared_prefix_tokens, (spec, disagg)) = cache;
             let (bursts, profile, classes) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
@@ -289,8 +290,27 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 clients,
                 step,
                 kv_capacity_tokens,
+                deploy,
                 sim: Sim { requests, replications, seed },
             }
+        })
+}
+
+fn deploy() -> impl Strategy<Value = Deploy> {
+    let place = |words: &[&str]| 0..words.len() as u8;
+    (
+        prop::option::of(1_u64..=64),
+        place(ENGINES),
+        place(WEIGHTS),
+        place(KV_DTYPES),
+        prop::option::of(1_u64..=1_000_000_000),
+    )
+        .prop_map(|(tp, engine, weights, kv_dtype, num_gpu_blocks)| Deploy {
+            tp,
+            engine,
+            weights,
+            kv_dtype,
+            num_gpu_blocks,
         })
 }
 

@@ -32,7 +32,7 @@ pub use error::MemoryError;
 pub use groups::{CacheGroup, KvLayout};
 pub use plan::{Deployment, Gpu, MemoryPlan, Parallelism, StagePlan, plan};
 pub use recurrent::Recurrent;
-pub use weights::{RankWeights, WeightBytes};
+pub use weights::{Parameters, RankWeights, WeightBytes};
 
 /// Bytes of one GiB, the unit of engines' logs.
 pub const GIB: f64 = 1_073_741_824.0;

@@ -193,3 +193,69 @@ impl Sizes<'_> {
         experts * padded(width, MXFP4_WIDTH_PADDING) * padded(self.hidden, MXFP4_HIDDEN_PADDING)
     }
 }
+
+/// Parameters of a network; norms and biases, which are some ten thousandths, are left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// All of them, a tied table once.
+    pub total: f64,
+    /// Those that each token is multiplied with: not the experts it does not visit, and not a table of
+    /// input embeddings, from which one row is read.
+    pub active: f64,
+}
+
+impl Architecture {
+    /// How many parameters there are, counted from the dimensions.
+    pub fn parameters(&self) -> Parameters {
+        let (one, alone) = (WeightBytes::plain(1.0), Parallelism::default());
+        let all = RankWeights::of(self, &one, &alone, 0, &self.layers);
+        let total = all.total_bytes() - all.rotary_bytes;
+        let idle: f64 = self.layers.iter().map(|layer| idle_experts(layer, self.hidden_size)).sum();
+        let table = self.vocab_size as f64 * self.hidden_size as f64;
+        let input = if self.tied_embeddings { 0.0 } else { table };
+        Parameters { total, active: total - idle - input }
+    }
+}
+
+/// Parameters of the experts of a layer that one token does not visit.
+fn idle_experts(layer: &Layer, hidden: u64) -> f64 {
+    match layer.feed_forward {
+        FeedForward::Experts { count, active, width, matrices, .. } => {
+            count.saturating_sub(active) as f64 * matrices as f64 * (hidden as f64 * width as f64)
+        }
+        FeedForward::None | FeedForward::Dense { .. } => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Attention;
+
+    #[test]
+    fn parameters_are_those_that_the_dimensions_make() {
+        let layer = |feed_forward| Layer {
+            mixers: vec![Mixer::Attention(Attention::full(4, 2, 8))],
+            feed_forward,
+        };
+        let experts =
+            FeedForward::Experts { count: 8, active: 2, width: 16, shared_width: 0, matrices: 3 };
+        let mut network = Architecture {
+            hidden_size: 32,
+            vocab_size: 64,
+            layers: vec![layer(FeedForward::Dense { width: 128, matrices: 3 }), layer(experts)],
+            ..Architecture::default()
+        };
+        // Queries and output 4 heads, keys and values 2, of 8 elements each.
+        let attention = 32.0 * (2.0 * 4.0 + 2.0 * 2.0) * 8.0;
+        let table = 64.0 * 32.0;
+        let (dense, expert, router) = (3.0 * 32.0 * 128.0, 3.0 * 32.0 * 16.0, 32.0 * 8.0);
+        let found = network.parameters();
+        let body = 2.0 * attention + dense + router;
+        assert_eq!(found.total, body + 8.0 * expert + 2.0 * table);
+        assert_eq!(found.active, body + 2.0 * expert + table);
+        network.tied_embeddings = true;
+        let tied = network.parameters();
+        assert_eq!((tied.total, tied.active), (found.total - table, found.active));
+    }
+}
