@@ -63,12 +63,7 @@ impl Errors {
                 ttft.push(percent(predicted.ttft_s, ttft_s));
             }
         }
-        Self {
-            runs: tpot.len(),
-            ttft: Error::of(ttft),
-            tpot: Error::of(tpot),
-            e2e: Error::of(e2e),
-        }
+        Self { runs: tpot.len(), ttft: Error::of(ttft), tpot: Error::of(tpot), e2e: Error::of(e2e) }
     }
 }
 

@@ -29,7 +29,7 @@ pub use model::{Model, Parameter, Terms};
 pub use replay::{Pace, Piece, Replayed, Rules, Sent, replay};
 pub use rows::{Row, RowError, read_rows};
 pub use setting::{Measured, Setting, Settings};
-pub use solve::{Weighted, fit, for_all};
+pub use solve::{Held, Weighted, at_priors, fit, for_all};
 
 /// Why runs cannot be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -108,9 +108,22 @@ impl Study {
         Model::of(self.settings.all.iter().filter(|setting| setting.is_fitted))
     }
 
+    /// What each run comes to at the priors, where every fit begins.
+    #[must_use]
+    pub fn at_priors(&self, model: &Model) -> Vec<Option<Held>> {
+        for_all(&self.settings.all, |setting| {
+            if setting.is_fitted { at_priors(model, setting) } else { None }
+        })
+    }
+
     /// Fit the constants to all runs but those of one part. Returns their logarithms.
     #[must_use]
-    pub fn fit_without(&self, model: &Model, without: Option<(Split, &str)>) -> Vec<f64> {
+    pub fn fit_without(
+        &self,
+        model: &Model,
+        first: &[Option<Held>],
+        without: Option<(Split, &str)>,
+    ) -> Vec<f64> {
         let is_in = |setting: &Setting| {
             setting.is_fitted && without.is_none_or(|(split, part)| split.part(setting) != part)
         };
@@ -119,8 +132,9 @@ impl Study {
             .all
             .iter()
             .zip(&self.weights)
-            .filter(|(setting, _)| is_in(setting))
-            .map(|(setting, &weight)| Weighted { setting, weight })
+            .zip(first)
+            .filter(|((setting, _), _)| is_in(setting))
+            .map(|((setting, &weight), first)| Weighted { setting, weight, first: first.as_ref() })
             .collect();
         fit(model, &runs)
     }
@@ -143,8 +157,14 @@ impl Study {
 
     /// What is said of the runs of a part by constants that never saw them, beside the run's place.
     #[must_use]
-    pub fn leave_out(&self, model: &Model, split: Split, part: &str) -> Vec<(usize, Predicted)> {
-        let logs = self.fit_without(model, Some((split, part)));
+    pub fn leave_out(
+        &self,
+        model: &Model,
+        first: &[Option<Held>],
+        split: Split,
+        part: &str,
+    ) -> Vec<(usize, Predicted)> {
+        let logs = self.fit_without(model, first, Some((split, part)));
         let all = self.settings.all.iter().enumerate();
         let held: Vec<(usize, &Setting)> =
             all.filter(|(_, setting)| split.part(setting) == part).collect();

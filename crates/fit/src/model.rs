@@ -35,12 +35,8 @@ impl Model {
         for effect in settings.flat_map(|setting| effects(&setting.deployment)) {
             let (prior, spread) = (effect.prior, effect.spread);
             let name = effect.name;
-            let parameter = by_name.entry(name.clone()).or_insert(Parameter {
-                name,
-                prior,
-                spread,
-                rows: 0,
-            });
+            let parameter =
+                by_name.entry(name.clone()).or_insert(Parameter { name, prior, spread, rows: 0 });
             parameter.rows += 1;
         }
         let parameters: Vec<Parameter> = by_name.into_values().collect();

@@ -359,8 +359,8 @@ impl<'a> Engine<'a> {
             if request.sent.output <= 1 {
                 let sent = request.sent;
                 let sent_s = request.sent_s;
-                self.reserved -= sent.prompt + sent.cached
-                    + self.rules.reserved_share * sent.output as f64;
+                self.reserved -=
+                    sent.prompt + sent.cached + self.rules.reserved_share * sent.output as f64;
                 self.finished.push((now_s - sent_s, f64::NAN, now_s - sent_s));
                 self.answered();
                 return;
@@ -478,7 +478,8 @@ impl<'a> Engine<'a> {
         let count = self.finished.len().max(1) as f64;
         let mut firsts: Vec<f64> = self.finished.iter().map(|it| it.0).collect();
         firsts.sort_by(f64::total_cmp);
-        let tpots: Vec<f64> = self.finished.iter().map(|it| it.1).filter(|it| it.is_finite()).collect();
+        let tpots: Vec<f64> =
+            self.finished.iter().map(|it| it.1).filter(|it| it.is_finite()).collect();
         let ttft_mean_s = firsts.iter().sum::<f64>() / count;
         let pieces = std::mem::take(&mut self.pieces).finish();
         let of_steps = pieces.iter().map(|it| it.ttft_weight * self.kernel.step_s(&it.shape));

@@ -205,14 +205,11 @@ impl Setting {
             has_experts: architecture.layers.iter().any(|layer| is_experts(&layer.feed_forward)),
             has_ranks: ranks > 1,
             client: origin.client().to_owned(),
+            kv_bytes: None,
         };
         let rates = gpu.rates();
-        let kv_tokens = kv_tokens(
-            &architecture,
-            &formats(&deployment, &rates),
-            &spread,
-            gpu.memory_gb * 1e9,
-        );
+        let kv_tokens =
+            kv_tokens(&architecture, &formats(&deployment, &rates), &spread, gpu.memory_gb * 1e9);
         if kv_tokens < input + output {
             return Err("does not fit by the model's memory");
         }

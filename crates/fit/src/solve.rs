@@ -24,9 +24,9 @@ const STEP: f64 = 0.01;
 /// The most that a logarithm moves at once.
 const MOST_MOVE: f64 = 0.7;
 /// Rounds of replaying and moving.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
 /// Moves in a round.
-const MOVES: usize = 4;
+const MOVES: usize = 5;
 
 /// A run in a fit.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,8 @@ pub struct Weighted<'a> {
     pub setting: &'a Setting,
     /// Its weight.
     pub weight: f64,
+    /// What it came to at the priors.
+    pub first: Option<&'a Held>,
 }
 
 struct Fitted<'a> {
@@ -44,7 +46,8 @@ struct Fitted<'a> {
 }
 
 /// A replayed run with its composition held.
-struct Held {
+#[derive(Debug)]
+pub struct Held {
     run: Replayed,
     api_s: f64,
     tpot_factor: f64,
@@ -78,6 +81,14 @@ pub fn for_all<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> 
     all.into_iter().map(|it| it.1).collect()
 }
 
+/// A run replayed with all constants at their priors, where every fit begins; none if its network is not
+/// modelled.
+#[must_use]
+pub fn at_priors(model: &Model, setting: &Setting) -> Option<Held> {
+    let kernel = model.terms(setting).kernel(setting, &model.start())?;
+    Some(Held::of(setting, &kernel))
+}
+
 /// Fit the constants of `model` to runs, from its priors. Returns their logarithms.
 #[must_use]
 pub fn fit(model: &Model, runs: &[Weighted<'_>]) -> Vec<f64> {
@@ -89,9 +100,14 @@ pub fn fit(model: &Model, runs: &[Weighted<'_>]) -> Vec<f64> {
             terms: model.terms(run.setting),
         })
         .collect();
-    let mut logs = model.start();
-    for _ in 0..ROUNDS {
-        let held = for_all(&fitted, |run| run.terms.kernel(run.setting, &logs).map(|k| Held::of(run.setting, &k)));
+    let first: Vec<Option<&Held>> = runs.iter().map(|run| run.first).collect();
+    let mut logs = descend(model, &fitted, &first, &model.start());
+    for _ in 1..ROUNDS {
+        let held = for_all(&fitted, |run| {
+            let kernel = run.terms.kernel(run.setting, &logs)?;
+            Some(Held::of(run.setting, &kernel))
+        });
+        let held: Vec<Option<&Held>> = held.iter().map(Option::as_ref).collect();
         logs = descend(model, &fitted, &held, &logs);
     }
     logs
@@ -102,8 +118,7 @@ impl Held {
         let run = replay(kernel, setting.rules, setting.client.pace, &setting.client.requests);
         let tpot_s: f64 =
             run.pieces.iter().map(|it| it.tpot_weight * kernel.step_s(&it.shape)).sum();
-        let ttft_s =
-            if setting.measured.is_median { run.ttft_median_s } else { run.ttft_mean_s };
+        let ttft_s = if setting.measured.is_median { run.ttft_median_s } else { run.ttft_mean_s };
         Self {
             api_s: kernel.api_s(),
             tpot_factor: run.tpot_mean_s / tpot_s,
@@ -114,8 +129,7 @@ impl Held {
 
     /// Logarithms of predicted over measured TPOT and TTFT, for a kernel with the same composition.
     fn residuals(&self, setting: &Setting, kernel: &Kernel) -> [Option<f64>; 2] {
-        let (mut tpot_s, mut ttft_s) =
-            (0.0, self.run.ttft_fixed_s - self.api_s + kernel.api_s());
+        let (mut tpot_s, mut ttft_s) = (0.0, self.run.ttft_fixed_s - self.api_s + kernel.api_s());
         for piece in &self.run.pieces {
             let step_s = kernel.step_s(&piece.shape);
             tpot_s += piece.tpot_weight * step_s;
@@ -150,7 +164,7 @@ fn reweighted(residual: f64) -> f64 {
     1.0 / (1.0 + z * z)
 }
 
-fn cost(model: &Model, runs: &[Fitted<'_>], held: &[Option<Held>], logs: &[f64]) -> f64 {
+fn cost(model: &Model, runs: &[Fitted<'_>], held: &[Option<&Held>], logs: &[f64]) -> f64 {
     let pairs: Vec<_> = runs.iter().zip(held).collect();
     let costs = for_all(&pairs, |(run, held)| {
         let (Some(held), Some(kernel)) = (held, run.terms.kernel(run.setting, logs)) else {
@@ -202,19 +216,14 @@ fn slopes(run: &Fitted<'_>, held: &Held, logs: &[f64]) -> Vec<Slopes> {
 }
 
 /// Levenberg-Marquardt with compositions held.
-fn descend(
-    model: &Model,
-    runs: &[Fitted<'_>],
-    held: &[Option<Held>],
-    start: &[f64],
-) -> Vec<f64> {
+fn descend(model: &Model, runs: &[Fitted<'_>], held: &[Option<&Held>], start: &[f64]) -> Vec<f64> {
     let mut logs = start.to_vec();
     let mut damping = 1e-3;
     let mut now = cost(model, runs, held, &logs);
     let pairs: Vec<_> = runs.iter().zip(held).collect();
     for _ in 0..MOVES {
         let rows = for_all(&pairs, |(run, held)| {
-            held.as_ref().map_or_else(Vec::new, |held| slopes(run, held, &logs))
+            held.map_or_else(Vec::new, |held| slopes(run, held, &logs))
         });
         let equations = Equations::of(model, &logs, rows.iter().flatten());
         let mut is_better = false;

@@ -69,7 +69,19 @@ impl Constants {
         self.by_name.get(name)
     }
 
-    /// The step time of a network. Of what was never measured, constants are at their priors.
+    /// A quantity of a deployment: the product of its constants, and whether all of them were fitted.
+    #[must_use]
+    pub fn value(&self, role: Role, deployment: &Deployment) -> (f64, bool) {
+        let effects = effects(deployment);
+        let of_role = effects.iter().filter(|effect| effect.role == role);
+        of_role.fold((1.0, true), |(value, is_fitted), effect| match self.get(&effect.name) {
+            Some(constant) => (value * constant.value, is_fitted),
+            None => (value * effect.prior, false),
+        })
+    }
+
+    /// The step time of a network whose requests have prompts of so many tokens. Of what was never
+    /// measured, constants are at their priors.
     ///
     /// # Errors
     /// If the network has a part that is not modelled.
@@ -79,13 +91,14 @@ impl Constants {
         deployment: &Deployment,
         gpu: &GpuRates,
         spread: Spread,
+        prompt_tokens: f64,
     ) -> Result<Kernel, KernelError> {
         let mut sums = [0.0; ROLES];
         for effect in effects(deployment) {
             let value = self.get(&effect.name).map_or(effect.prior, |constant| constant.value);
             sums[effect.role as usize] += libm::log(value);
         }
-        kernel(architecture, deployment, gpu, spread, &sums, 0.0)
+        kernel(architecture, deployment, gpu, spread, &sums, prompt_tokens)
     }
 }
 
@@ -105,8 +118,7 @@ pub fn kernel(
     let of = |role: Role| libm::exp(sums[role as usize]);
     let mut formats = formats(deployment, gpu);
     let rate = of(Role::Rate);
-    for format in
-        [&mut formats.mixing, &mut formats.dense, &mut formats.head, &mut formats.experts]
+    for format in [&mut formats.mixing, &mut formats.dense, &mut formats.head, &mut formats.experts]
     {
         format.flops *= rate;
     }
@@ -143,4 +155,57 @@ pub fn kernel(
         routing_exponent: of(Role::Routing),
     };
     Kernel::new(&KernelInput { architecture, formats, gpu, spread, overheads, experts })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+    use super::*;
+    use crate::kernel::{Engine, Precision, VersionClass, kernel_gpu};
+
+    fn deployment(client: &str) -> Deployment {
+        Deployment {
+            engine: Engine::Vllm,
+            version: VersionClass::Late,
+            generation: 9,
+            precision: Precision::Half,
+            has_experts: false,
+            has_ranks: false,
+            client: client.to_owned(),
+            kv_bytes: None,
+        }
+    }
+
+    #[test]
+    fn constants_come_with_the_program() {
+        let constants = Constants::builtin().unwrap();
+        assert!(constants.source.contains("headroom fit"));
+        let layer = constants.get("vllm.layer_s").unwrap();
+        assert!(layer.value > 1e-6 && layer.value < 1e-4 && layer.rows > 100, "{layer:?}");
+        for constant in constants.by_name.values() {
+            assert!(constant.value > 0.0 && constant.spread > 0.0, "{constant:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_never_measured_stays_at_its_prior_and_says_so() {
+        let constants = Constants::builtin().unwrap();
+        let (measured_s, is_fitted) = constants.value(Role::Api, &deployment("guidellm"));
+        let (nobodys_s, is_all_fitted) = constants.value(Role::Api, &deployment(""));
+        assert!(is_fitted && !is_all_fitted);
+        assert!(measured_s > 1e-3 && measured_s < nobodys_s, "{measured_s} {nobodys_s}");
+    }
+
+    #[test]
+    fn a_lone_decode_takes_little_more_than_its_weights() {
+        let constants = Constants::builtin().unwrap();
+        let network = crate::checkpoint("llama-3.1-8b").unwrap().config.architecture;
+        let gpu = kernel_gpu("h100-sxm").unwrap().rates();
+        let kernel =
+            constants.kernel(&network, &deployment(""), &gpu, Spread::tensor(1), 1000.0).unwrap();
+        // Published single-stream runs: 6.5 to 7.1 ms a token.
+        let step_s = kernel.engine_step_s(1.0, 1.0, 1000.0);
+        assert!(step_s > 6e-3 && step_s < 8e-3, "{step_s}");
+    }
 }

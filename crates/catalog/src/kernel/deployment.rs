@@ -149,6 +149,8 @@ pub struct Deployment {
     pub has_ranks: bool,
     /// Who measures or asks; empty for nobody in particular.
     pub client: String,
+    /// Bytes of an element of the KV cache, where that is told.
+    pub kv_bytes: Option<f64>,
 }
 
 #[cfg(test)]

@@ -41,5 +41,6 @@ pub fn formats(deployment: &Deployment, gpu: &GpuRates) -> Formats {
         Precision::Mxfp4 if is_tensorrt => 1.0,
         _ => 2.0,
     };
+    let kv_bytes = deployment.kv_bytes.unwrap_or(kv_bytes);
     Formats { mixing, dense, experts, head: half, kv_bytes }
 }

@@ -23,7 +23,9 @@ pub enum KernelDataError {
     #[error("the kernel model’s own data are broken: {0}")]
     Broken(String),
     /// Kernels of a GPU were never timed.
-    #[error("no kernels were timed on {name}; known are {known}. Use step.kind=roofline for others")]
+    #[error(
+        "no kernels were timed on {name}; known are {known}. Use step.kind=roofline for others"
+    )]
     UnknownGpu {
         /// What was asked for.
         name: String,

@@ -42,7 +42,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     let study = Study::read(file.take(MOST_BYTES)).map_err(|error| refused(args, &error))?;
     let model = study.model();
-    let logs = study.fit_without(&model, None);
+    let first = study.at_priors(&model);
+    let logs = study.fit_without(&model, &first, None);
     output::print(&heading(&study, &model))?;
     let fitted = study.predict(&model, &logs).into_iter().enumerate();
     let fitted = fitted.filter_map(|(at, predicted)| Some((at, predicted?))).collect::<Vec<_>>();
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
             if args.progress {
                 output::note(&format!("{} of {}: without {part}", done + 1, parts.len()));
             }
-            left_out.extend(study.leave_out(&model, split, part));
+            left_out.extend(study.leave_out(&model, &first, split, part));
         }
         let title = format!("{title} ({} of them)", parts.len());
         output::print(&table(&study, &title, &left_out, args.groups))?;
@@ -115,8 +116,7 @@ fn table(study: &Study, title: &str, found: &[(usize, Predicted)], by_group: boo
         text.push_str(&line(name, &runs(&|setting| setting.counts && takes(setting))));
     }
     if by_group {
-        let mut groups: Vec<&str> =
-            found.iter().map(|&(at, _)| all[at].group.as_str()).collect();
+        let mut groups: Vec<&str> = found.iter().map(|&(at, _)| all[at].group.as_str()).collect();
         groups.sort_unstable();
         groups.dedup();
         text.push('\n');

@@ -4,6 +4,7 @@
 mod cautions;
 mod context;
 mod json;
+mod kernel_step;
 mod links;
 mod messages;
 mod overload;

@@ -34,8 +34,8 @@ pub(super) fn batches_by_oracle(setup: &BatchSetup, keep: Keep) -> Result<Run, S
         max_num_seqs: setup.rule.max_batch,
         kv_capacity_tokens: u64::MAX,
         least_s_per_token: 0.0,
-            #[cfg(feature = "kernel")]
-            api_s: crate::step_time::StepModel::new(&setup.step_time).api_s(),
+        #[cfg(feature = "kernel")]
+        api_s: crate::step_time::StepModel::new(&setup.step_time).api_s(),
     };
     let mut recorder =
         Recorder::new(setup.slo, bounds, requests.total(), keep.precision, keep.requests)

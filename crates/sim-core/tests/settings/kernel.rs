@@ -16,12 +16,11 @@ use sim_core::{
 fn layers() -> impl Strategy<Value = Vec<Layer>> {
     let heads = (1_u64..5).prop_map(|power| 1 << power);
     let reach = prop_oneof![2 => Just(Reach::Full), 1 => (16_u64..4096).prop_map(Reach::Window)];
-    let attention = (heads, 1_u64..9, reach, any::<bool>()).prop_map(
-        |(heads, kv_heads, reach, is_gated)| {
+    let attention =
+        (heads, 1_u64..9, reach, any::<bool>()).prop_map(|(heads, kv_heads, reach, is_gated)| {
             let whole = Attention::full(heads * 8, kv_heads, 64);
             Mixer::Attention(Attention { reach, is_gated, ..whole })
-        },
-    );
+        });
     let latent = (0_u64..2, 1_u64..9).prop_map(|(q, heads)| {
         Mixer::Latent(LatentAttention {
             heads: heads * 8,

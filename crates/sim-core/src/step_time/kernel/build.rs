@@ -179,9 +179,8 @@ impl<'a> Builder<'a> {
         let pair_s = 2.0 * heads * (key + value) / (PROMPT_ATTENTION_SHARE * gpu.flops_16) * each;
         let context_s =
             cached * self.input.formats.kv_bytes / (gpu.cache_share * self.bandwidth) * each;
-        self.prompt_token_s += 4.0 * (heads + kv_heads) * key
-            / (PROMPT_TRAFFIC_SHARE * self.bandwidth)
-            * each;
+        self.prompt_token_s +=
+            4.0 * (heads + kv_heads) * key / (PROMPT_TRAFFIC_SHARE * self.bandwidth) * each;
         self.decode_s += DECODE_HEAD_S * heads * each;
         match attention.reach {
             Reach::Full => {

@@ -182,7 +182,9 @@ impl GpuRates {
             0..=2 => self.reduce[0],
             3..=4 => self.reduce[1],
             5..=8 => self.reduce[2],
-            _ => Reduction { times_s: self.reduce[2].times_s.map(|time_s| time_s + NODE_LATENCY_S) },
+            _ => {
+                Reduction { times_s: self.reduce[2].times_s.map(|time_s| time_s + NODE_LATENCY_S) }
+            }
         }
     }
 }

@@ -122,8 +122,7 @@ impl Experts {
         let visits = self.active * tokens;
         let visited = self.visited(tokens);
         let padded = visits + self.padding_tokens * lesser(visited, visits);
-        let memory_s =
-            self.weights_s_per_expert * visited + self.activations_s_per_token * tokens;
+        let memory_s = self.weights_s_per_expert * visited + self.activations_s_per_token * tokens;
         overlapped_s(self.compute_s_per_visit * padded, memory_s)
     }
 }

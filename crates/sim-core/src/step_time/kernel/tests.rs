@@ -47,8 +47,7 @@ fn llama_8b() -> Architecture {
 }
 
 fn kernel(architecture: &Architecture, spread: Spread, overheads: Overheads) -> Kernel {
-    let formats =
-        Formats { mixing: HALF, dense: HALF, experts: HALF, head: HALF, kv_bytes: 2.0 };
+    let formats = Formats { mixing: HALF, dense: HALF, experts: HALF, head: HALF, kv_bytes: 2.0 };
     let experts = ALL_OF_IT;
     Kernel::new(&KernelInput { architecture, formats, gpu: H100, spread, overheads, experts })
         .unwrap()
@@ -98,13 +97,8 @@ fn a_long_prompt_is_arithmetic() {
 
 #[test]
 fn few_tokens_visit_few_experts() {
-    let experts = FeedForward::Experts {
-        count: 128,
-        active: 8,
-        width: 1536,
-        shared_width: 0,
-        matrices: 3,
-    };
+    let experts =
+        FeedForward::Experts { count: 128, active: 8, width: 1536, shared_width: 0, matrices: 3 };
     let kernel = kernel(&network(experts), Spread::tensor(1), NOTHING);
     assert!((kernel.experts.visited(1.0) - 8.0).abs() < 1e-9);
     assert!(kernel.experts.visited(16.0) < 16.0 * 8.0);
@@ -184,22 +178,11 @@ fn reductions_are_interpolated_and_never_shrink() {
 #[test]
 fn what_is_not_modelled_is_said() {
     let mut network = llama_8b();
-    network.layers[0].feed_forward = FeedForward::Experts {
-        count: 8,
-        active: 2,
-        width: 1024,
-        shared_width: 0,
-        matrices: 3,
-    };
-    network.layers[1].feed_forward = FeedForward::Experts {
-        count: 16,
-        active: 2,
-        width: 1024,
-        shared_width: 0,
-        matrices: 3,
-    };
-    let formats =
-        Formats { mixing: HALF, dense: HALF, experts: HALF, head: HALF, kv_bytes: 2.0 };
+    network.layers[0].feed_forward =
+        FeedForward::Experts { count: 8, active: 2, width: 1024, shared_width: 0, matrices: 3 };
+    network.layers[1].feed_forward =
+        FeedForward::Experts { count: 16, active: 2, width: 1024, shared_width: 0, matrices: 3 };
+    let formats = Formats { mixing: HALF, dense: HALF, experts: HALF, head: HALF, kv_bytes: 2.0 };
     let input = KernelInput {
         architecture: &network,
         formats,
