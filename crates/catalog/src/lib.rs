@@ -8,6 +8,7 @@ mod cold_start;
 mod config;
 mod figure;
 mod gpu;
+pub mod kernel;
 mod model;
 mod networks;
 mod parse;

@@ -81,6 +81,9 @@ pub(crate) enum Command {
     Catalog(CatalogArgs),
     /// The memory of a GPU term by term: weights, activations, KV cache, and how many requests fit.
     Memory(MemoryArgs),
+    /// Fit the kernel model’s constants to measured runs, and tell how far it is off on runs that it
+    /// never saw.
+    Fit(FitArgs),
 }
 
 /// A scenario: a preset, a file or a link, and then single settings.
@@ -447,12 +450,51 @@ pub(crate) struct MemoryArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  headroom fit serving.csv                                    errors of the fit, and of each group left out
+  headroom fit serving.csv --leave-out both --groups          families, too; and a line for each group
+  headroom fit serving.csv --leave-out none --constants assets/kernel/constants.json --date 2026-11")]
+pub(crate) struct FitArgs {
+    /// A table of measured runs, comma-separated.
+    pub(crate) file: PathBuf,
+    /// What is left out together, to tell the errors on what a fit never saw.
+    #[arg(long, value_enum, default_value_t = LeaveOut::Group)]
+    pub(crate) leave_out: LeaveOut,
+    /// Tell the errors of each group.
+    #[arg(long)]
+    pub(crate) groups: bool,
+    /// Write the constants to a file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) constants: Option<PathBuf>,
+    /// The date that the file of constants tells.
+    #[arg(long, default_value = "")]
+    pub(crate) date: String,
+    /// Tell how far it has come.
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+/// What is left out together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeaveOut {
+    /// Nothing: only the fit on all runs.
+    None,
+    /// Network, GPU, ranks, engine and precision.
+    Group,
+    /// The same whatever the ranks.
+    Family,
+    /// Groups, then families.
+    Both,
+}
+
 /// The command line, with the list of settings at the end of each command's long help.
 pub(crate) fn command() -> clap::Command {
     let names: Vec<String> =
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
-        let takes_settings = name != "catalog";
+        let takes_settings = name != "catalog" && name != "fit";
         command.mut_subcommand(&name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let settings = match name.as_str() {

@@ -57,5 +57,6 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Know(args) => commands::know::run(args),
         Command::Catalog(args) => commands::catalog::run(args),
         Command::Memory(args) => commands::memory::run(args),
+        Command::Fit(args) => commands::fit::run(args),
     }
 }

@@ -86,7 +86,7 @@ impl Scenario {
     /// than one given by constants alone.
     #[must_use]
     pub const fn knows_memory(&self) -> bool {
-        matches!(self.step.kind, None | Some(StepKind::Roofline))
+        matches!(self.step.kind, None | Some(StepKind::Roofline | StepKind::Kernel))
     }
 
     /// Whether the KV cache has a limit: that of the GPU, or one that a person gave.

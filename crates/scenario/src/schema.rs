@@ -196,6 +196,8 @@ pub enum StepKind {
     Affine,
     /// A constant and a request’s mean work per sequence, from the workload’s mean lengths.
     QueueModel,
+    /// The sum of a step’s kernels and of what the engine spends beside them.
+    Kernel,
 }
 
 /// How much is simulated.

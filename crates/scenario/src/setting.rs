@@ -233,11 +233,12 @@ impl StepKind {
             Self::Roofline => "roofline",
             Self::Affine => "affine",
             Self::QueueModel => "queue-model",
+            Self::Kernel => "kernel",
         }
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        [Self::Roofline, Self::Affine, Self::QueueModel]
+        [Self::Roofline, Self::Affine, Self::QueueModel, Self::Kernel]
             .into_iter()
             .find(|kind| kind.word().eq_ignore_ascii_case(text))
             .ok_or_else(|| format!("{} is not a model of the step time", quoted(text)))

@@ -19,6 +19,9 @@ use sim_core::{
     },
 };
 
+#[path = "settings/kernel.rs"]
+mod kernel;
+
 const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
 const CASES: u32 = 1_000;
 
@@ -278,6 +281,7 @@ fn workloads(longest_gap_s: f64) -> impl Strategy<Value = (Workload, Standings)>
 
 fn step_times() -> impl Strategy<Value = StepTimeSpec> {
     prop_oneof![
+        kernel::kernel_step_times(),
         (1e-4_f64..0.05, 1e-5_f64..0.01)
             .prop_map(|(fixed_s, per_item_s)| StepTimeSpec::Affine { fixed_s, per_item_s }),
         (1e8_f64..1e11, 1e8_f64..1e11, 0.0_f64..1e6).prop_map(

@@ -8,6 +8,7 @@ mod deployed;
 mod errors;
 mod examples;
 mod files;
+mod fit;
 mod fleet;
 mod know;
 mod links;

@@ -344,9 +344,9 @@ pub static FIELDS: &[Field] = &[
     deploy::KV_DTYPE,
     deploy::NUM_GPU_BLOCKS,
     Field {
-        help: "Model of the step time: roofline, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
-        example: "roofline, affine or queue-model",
-        choices: &["roofline", "affine", "queue-model"],
+        help: STEP_KINDS.0,
+        example: STEP_KINDS.1,
+        choices: STEP_KINDS.2,
         ..word("step.kind", "Step-time model", Group::Accuracy, Access::StepKind)
     },
     Field {
@@ -608,3 +608,20 @@ pub(super) const fn word(
         access,
     }
 }
+
+/// Help, example and words of the models of the step time.
+type Kinds = (&'static str, &'static str, &'static [&'static str]);
+
+#[cfg(not(feature = "networks"))]
+const STEP_KINDS: Kinds = (
+    "Model of the step time: roofline, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
+    "roofline, affine or queue-model",
+    &["roofline", "affine", "queue-model"],
+);
+
+#[cfg(feature = "networks")]
+const STEP_KINDS: Kinds = (
+    "Model of the step time: roofline, kernel for the sum of a step’s kernels and measured overheads, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
+    "roofline, kernel, affine or queue-model",
+    &["roofline", "kernel", "affine", "queue-model"],
+);

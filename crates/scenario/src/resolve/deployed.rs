@@ -96,18 +96,18 @@ const fn computes_in(device: &Device, format: WeightFormat) -> bool {
 }
 
 /// Names looked up, and the memory shared out.
-struct Deployed<'a> {
+pub(super) struct Deployed<'a> {
     scenario: &'a Scenario,
-    checkpoint: Checkpoint,
-    device: Device,
-    version: EngineVersion,
-    deployment: Deployment,
+    pub(super) checkpoint: Checkpoint,
+    pub(super) device: Device,
+    pub(super) version: EngineVersion,
+    pub(super) deployment: Deployment,
     plan: MemoryPlan,
     budget: Budget,
 }
 
 impl<'a> Deployed<'a> {
-    fn new(scenario: &'a Scenario) -> Result<Self, ResolveError> {
+    pub(super) fn new(scenario: &'a Scenario) -> Result<Self, ResolveError> {
         let checkpoint = checkpoint(scenario)?;
         let device = catalog::device(&scenario.gpu).map_err(|error| match error {
             LookUpError::NotFound(it) => {
@@ -140,7 +140,7 @@ impl<'a> Deployed<'a> {
         Ok(Self { scenario, checkpoint, device, version, deployment, plan, budget })
     }
 
-    const fn tp(&self) -> u64 {
+    pub(super) const fn tp(&self) -> u64 {
         self.deployment.parallel.tp
     }
 
@@ -245,7 +245,7 @@ impl<'a> Deployed<'a> {
         }
     }
 
-    fn format(&self) -> Option<WeightFormat> {
+    pub(super) fn format(&self) -> Option<WeightFormat> {
         asked_format(self.scenario).or_else(|| self.checkpoint.format())
     }
 
@@ -277,7 +277,7 @@ impl<'a> Deployed<'a> {
     }
 
     /// How the memory of each GPU is shared out, and how many tokens the cache holds.
-    fn memory(&self, ledger: &mut Ledger) -> Result<(Memory, u64), ResolveError> {
+    pub(super) fn memory(&self, ledger: &mut Ledger) -> Result<(Memory, u64), ResolveError> {
         let budget = &self.budget;
         self.push_budget(ledger);
         let reserve = budget.activation.bytes + budget.non_torch.bytes + budget.graphs.bytes;
@@ -512,7 +512,7 @@ fn gib(bytes: f64) -> String {
 }
 
 /// An error as a sentence.
-fn sentence(error: &dyn std::fmt::Display) -> String {
+pub(super) fn sentence(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());

@@ -3,6 +3,8 @@
 #[cfg(feature = "networks")]
 mod deployed;
 mod error;
+#[cfg(feature = "networks")]
+mod kernel_step;
 mod ledger;
 mod memory;
 mod numbers;

@@ -14,8 +14,6 @@ use crate::{
     writing,
 };
 
-#[cfg(feature = "networks")]
-use super::deployed;
 use super::{
     Resolved,
     error::ResolveError,
@@ -24,6 +22,8 @@ use super::{
     plain_step,
     traffic::Traffic,
 };
+#[cfg(feature = "networks")]
+use super::{deployed, kernel_step};
 
 pub(super) const ROOFLINE: &str = "the published roofline’s documented constant";
 pub(super) const TYPED: &str = "typed";
@@ -98,6 +98,7 @@ fn engine(
     Ok(match scenario.step.kind {
         Some(StepKind::Affine) => plain_step::affine(scenario, ledger),
         Some(StepKind::QueueModel) => plain_step::queue_model(scenario, &traffic.source(), ledger),
+        Some(StepKind::Kernel) => kernel(scenario, traffic, ledger)?,
         Some(StepKind::Roofline) | None => roofline(scenario, ledger)?,
     })
 }
@@ -126,6 +127,26 @@ fn roofline(
         return Err(ResolveError::Deployment(sentence.to_owned()));
     }
     Roofline::new(scenario)?.resolve(ledger)
+}
+
+#[cfg(feature = "networks")]
+fn kernel(
+    scenario: &Scenario,
+    traffic: &Traffic<'_>,
+    ledger: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    kernel_step::resolve(scenario, &traffic.source(), ledger)
+}
+
+#[cfg(not(feature = "networks"))]
+fn kernel(
+    _: &Scenario,
+    _: &Traffic<'_>,
+    _: &mut Ledger,
+) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    let sentence =
+        "The kernel model is for the headroom command line. Give step.kind=roofline here.";
+    Err(ResolveError::Deployment(sentence.to_owned()))
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM

@@ -6,6 +6,7 @@ mod context;
 #[cfg(feature = "networks")]
 mod deployed;
 mod json;
+mod kernel_step;
 mod links;
 mod messages;
 mod overload;

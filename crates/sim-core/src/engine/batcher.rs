@@ -104,6 +104,8 @@ impl BatchSetup {
             max_num_seqs: self.rule.max_batch,
             kv_capacity_tokens: u64::MAX,
             least_s_per_token: 0.0,
+            #[cfg(feature = "kernel")]
+            api_s: StepModel::new(&self.step_time).api_s(),
         };
         Recorder::new(self.slo, bounds, total, keep.precision, keep.requests)
             .judging(&self.workload)

@@ -84,6 +84,9 @@ pub struct EngineBounds {
     pub kv_capacity_tokens: u64,
     /// The least time a token can take, in seconds.
     pub least_s_per_token: f64,
+    /// Time outside the engine before a request's first token, in seconds.
+    #[cfg(feature = "kernel")]
+    pub api_s: f64,
 }
 
 impl EngineBounds {
@@ -92,6 +95,8 @@ impl EngineBounds {
             max_num_seqs: engine.max_num_seqs,
             kv_capacity_tokens: engine.kv_capacity_tokens,
             least_s_per_token: model.least_s_per_token(),
+            #[cfg(feature = "kernel")]
+            api_s: model.api_s(),
         }
     }
 }

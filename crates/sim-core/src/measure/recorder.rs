@@ -269,6 +269,9 @@ impl Recorder {
         run.last_finish_s = finished.finish_s;
         run.sojourn_request_s += e2e_s;
         run.queue_wait.record(greater(0.0, finished.start_s - request.arrival_s));
+        // Whoever sent the request waits for the server before the engine, too.
+        #[cfg(feature = "kernel")]
+        let (ttft_s, e2e_s) = (ttft_s + run.bounds.api_s, e2e_s + run.bounds.api_s);
         self.timeline.first_token(ttft_s);
         // What a class has measured becomes part of the run when the books are closed.
         let (slo, ttft, tpot, e2e, mut own_met) = match run.classes.get_mut(request.class as usize)

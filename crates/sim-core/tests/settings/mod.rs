@@ -14,8 +14,11 @@ use sim_core::{
     },
 };
 
+mod kernel;
+
 fn step_times() -> impl Strategy<Value = StepTimeSpec> {
     prop_oneof![
+        kernel::kernel_step_times(),
         (0.0_f64..0.05, 1e-5_f64..0.01)
             .prop_map(|(fixed_s, per_item_s)| StepTimeSpec::Affine { fixed_s, per_item_s }),
         (1e8_f64..1e11, 1e8_f64..1e11, 0.0_f64..1e6, 0.0_f64..2e-3).prop_map(

@@ -76,10 +76,13 @@ impl VllmSetup {
     }
 
     pub(in crate::engine) fn bounds(&self) -> EngineBounds {
+        let model = StepModel::new(&self.step_time);
         EngineBounds {
             max_num_seqs: self.vllm.max_num_seqs,
             kv_capacity_tokens: self.vllm.kv_capacity_tokens(),
-            least_s_per_token: StepModel::new(&self.step_time).least_s_per_token(),
+            least_s_per_token: model.least_s_per_token(),
+            #[cfg(feature = "kernel")]
+            api_s: model.api_s(),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! `max(flat, base + slope · context) + overhead`. While nothing enters or leaves the batch the
 //! context grows by a constant a step, so that many steps are one arithmetic series.
 
+pub mod kernel;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -61,6 +63,9 @@ pub enum StepTimeSpec {
         /// Mean output `o`, in tokens.
         output_tokens: f64,
     },
+    /// The sum of a step's kernels and of what the engine spends beside them.
+    #[cfg(feature = "kernel")]
+    Kernel(kernel::Kernel),
 }
 
 /// What one step processes.
@@ -130,17 +135,24 @@ impl StepTimeSpec {
                 at_least_zero("step.input_tokens", input_tokens)?;
                 above_zero("step.output_tokens", output_tokens)
             }
+            #[cfg(feature = "kernel")]
+            Self::Kernel(ref kernel) => kernel.check(),
         }
     }
 
-    /// The same model for another workload: the queueing model takes the workload's mean lengths,
-    /// the others know no lengths.
+    /// The same model for another workload: the queueing model and the kernel model take the
+    /// workload's mean lengths, the others know no lengths.
     #[must_use]
     pub fn for_workload(self, source: &RequestSource) -> Self {
         match self {
             Self::QueueModel { alpha_s, beta_s, gamma_s, .. } => {
                 let (input_tokens, output_tokens) = source.mean_tokens();
                 Self::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens }
+            }
+            #[cfg(feature = "kernel")]
+            Self::Kernel(kernel) => {
+                let (input_tokens, output_tokens) = source.mean_tokens();
+                Self::Kernel(kernel.for_lengths(input_tokens, output_tokens))
             }
             Self::Affine { .. } | Self::Roofline { .. } => self,
         }
@@ -185,6 +197,12 @@ impl StepTimeSpec {
                 let each_s = queue_model_each_s(beta_s, gamma_s, input_tokens, output_tokens);
                 (0.0, alpha_s + shape.sequences as f64 * each_s, 0.0)
             }
+            #[cfg(feature = "kernel")]
+            Self::Kernel(ref kernel) => {
+                let [tokens, sequences, context] =
+                    [shape.tokens, shape.sequences, shape.context_tokens].map(|count| count as f64);
+                (0.0, kernel.engine_step_s(tokens, sequences, context), 0.0)
+            }
         }
     }
 }
@@ -203,20 +221,29 @@ pub struct StepModel {
     base_s_per_sequence: f64,
     slope_s: f64,
     overhead_s: f64,
+    #[cfg(feature = "kernel")]
+    kernel: Option<kernel::Kernel>,
 }
 
 impl StepModel {
+    /// Nothing takes time.
+    const NONE: Self = Self {
+        flat_s_per_token: 0.0,
+        base_s: 0.0,
+        base_s_per_sequence: 0.0,
+        slope_s: 0.0,
+        overhead_s: 0.0,
+        #[cfg(feature = "kernel")]
+        kernel: None,
+    };
+
     /// Prepare a checked specification.
     #[must_use]
     pub fn new(spec: &StepTimeSpec) -> Self {
         match *spec {
-            StepTimeSpec::Affine { fixed_s, per_item_s } => Self {
-                flat_s_per_token: 0.0,
-                base_s: fixed_s,
-                base_s_per_sequence: per_item_s,
-                slope_s: 0.0,
-                overhead_s: 0.0,
-            },
+            StepTimeSpec::Affine { fixed_s, per_item_s } => {
+                Self { base_s: fixed_s, base_s_per_sequence: per_item_s, ..Self::NONE }
+            }
             StepTimeSpec::Roofline {
                 params,
                 weight_bytes,
@@ -228,14 +255,13 @@ impl StepModel {
             } => Self {
                 flat_s_per_token: 2.0 * params / (peak_flops * mfu),
                 base_s: weight_bytes / bandwidth_bytes_per_s,
-                base_s_per_sequence: 0.0,
                 slope_s: kv_bytes_per_token / bandwidth_bytes_per_s,
                 overhead_s,
+                ..Self::NONE
             },
             // At a fixed batch the decode line is flat: the context is in the mean lengths.
             StepTimeSpec::QueueModel { alpha_s, beta_s, gamma_s, input_tokens, output_tokens } => {
                 Self {
-                    flat_s_per_token: 0.0,
                     base_s: alpha_s,
                     base_s_per_sequence: queue_model_each_s(
                         beta_s,
@@ -243,10 +269,15 @@ impl StepModel {
                         input_tokens,
                         output_tokens,
                     ),
-                    slope_s: 0.0,
-                    overhead_s: 0.0,
+                    ..Self::NONE
                 }
             }
+            #[cfg(feature = "kernel")]
+            StepTimeSpec::Kernel(ref kernel) => Self {
+                flat_s_per_token: kernel.least_s_per_token(),
+                kernel: Some(*kernel),
+                ..Self::NONE
+            },
         }
     }
 
@@ -254,6 +285,13 @@ impl StepModel {
     #[must_use]
     pub const fn least_s_per_token(&self) -> f64 {
         self.flat_s_per_token
+    }
+
+    /// Time outside the engine before a request's first token, in seconds.
+    #[cfg(feature = "kernel")]
+    #[must_use]
+    pub fn api_s(&self) -> f64 {
+        self.kernel.as_ref().map_or(0.0, kernel::Kernel::api_s)
     }
 
     /// The lines of a batch with `tokens` and `sequences`.
@@ -265,6 +303,10 @@ impl StepModel {
     /// The lines of a batch on average, where tokens and sequences need not be whole.
     #[must_use]
     pub fn lines_of_fluid(&self, tokens: f64, sequences: f64) -> ContextLines {
+        #[cfg(feature = "kernel")]
+        if let Some(kernel) = &self.kernel {
+            return kernel.lines(tokens, sequences);
+        }
         ContextLines {
             flat_s: self.flat_s_per_token * tokens,
             base_s: self.base_s + self.base_s_per_sequence * sequences,
