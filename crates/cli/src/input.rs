@@ -29,6 +29,8 @@ impl<'a> Word<'a> {
             return Ok(Self::Link(word));
         }
         if let Some((key, value)) = word.split_once('=') {
+            // Links have it by its long name alone.
+            let key = if key.trim() == "tp" { "deploy.tp" } else { key };
             return Ok(Self::Setting(key, value));
         }
         if Path::new(word).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {

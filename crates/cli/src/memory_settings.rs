@@ -71,7 +71,8 @@ const SETTINGS: [Setting; 38] = [
 ];
 
 /// Names of settings in scenarios, and those that vLLM has for them.
-const SHORT_NAMES: [(&str, &str); 3] = [
+const SHORT_NAMES: [(&str, &str); 4] = [
+    ("deploy.tp", "tp"),
     ("kv_dtype", "kv_cache_dtype"),
     ("kv.num_gpu_blocks", "num_gpu_blocks"),
     ("sched.max_num_seqs", "max_num_seqs"),

@@ -86,7 +86,10 @@ static NEEDS: &[Needy] = &[
         ],
         &[ROOFLINE],
     ),
-    (&["model", "gpu", "tp", "engine", "weights", "kv_dtype", "kv.num_gpu_blocks"], &[OF_A_MODEL]),
+    (
+        &["model", "gpu", "deploy.tp", "engine", "weights", "kv_dtype", "kv.num_gpu_blocks"],
+        &[OF_A_MODEL],
+    ),
     (&["step.fixed_s", "step.per_item_s"], &[AFFINE]),
     (&["step.alpha_s", "step.beta_s", "step.gamma_s"], &[QUEUE_MODEL]),
     (&["sched.max_num_batched_tokens"], &[STEP_BY_STEP]),

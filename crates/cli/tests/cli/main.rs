@@ -3,6 +3,7 @@
 
 mod answers;
 mod catalog;
+mod deployed;
 mod errors;
 mod examples;
 mod files;

@@ -54,6 +54,7 @@ fn place_of(words: &[&str], word: &str) -> u8 {
     words.iter().position(|known| *known == word).unwrap_or(0) as u8
 }
 
+/// Not `tp`: a link that must work for ever has that as a key without meaning.
 pub(super) const TP: Field = Field {
     help: "GPUs that share each layer of one engine (tensor parallelism). Together with the memory of the engine’s version this replaces the rule of thumb for memory.",
     example: "4",
@@ -61,7 +62,7 @@ pub(super) const TP: Field = Field {
     max: 64.0,
     quantity: Unit::Count,
     ..word(
-        "tp",
+        "deploy.tp",
         "GPUs per engine",
         Group::Memory,
         OptionalWhole { get: |s| s.deploy.tp, put: |s, v| s.deploy.tp = v },

@@ -11,6 +11,7 @@ use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
 
+#[cfg(feature = "networks")]
 pub(crate) use deploy::word_at;
 pub use deploy::{ENGINES, KV_DTYPES, WEIGHTS};
 pub use slider::{Direction, Scale, Slider, Snap, Step, StepSizes};

@@ -10,6 +10,7 @@
 use catalog::{Checkpoint, Device, Fact, FactKind, LookUpError, WeightFormat};
 use sim_core::{
     StepTimeSpec,
+    float::greater,
     memory::{
         Basis, Budget, Deployment, EngineVersion, GIB, Gpu, Hold, KvElement, MemoryPlan, Mixer,
         Term, plan,
@@ -78,7 +79,7 @@ pub(super) fn wider(scenario: &Scenario) -> Vec<(&'static str, Vec<(String, Stri
     let half = KvElement::Bytes(2);
     let halved = ("fp8".to_owned(), "keys and values in FP8".to_owned());
     vec![
-        ("tp", tp),
+        ("deploy.tp", tp),
         ("weights", weights),
         ("kv_dtype", (found.deployment.kv_element == half).then_some(halved).into_iter().collect()),
         ("gpu", larger.iter().map(told).collect()),
@@ -309,7 +310,7 @@ impl<'a> Deployed<'a> {
             let share = budget.kv_half_width_bytes / budget.kv_bytes;
             let most = tokens as f64;
             entry = entry.with_band(
-                libm::floor(most * (1.0 - share).max(0.0)),
+                libm::floor(most * greater(1.0 - share, 0.0)),
                 libm::floor(most * (1.0 + share)),
             );
         }
@@ -356,7 +357,7 @@ impl<'a> Deployed<'a> {
         };
         let entry = LedgerEntry::new((key, label, "bytes"), term.bytes, kind, source);
         if term.half_width_bytes > 0.0 {
-            let low = (term.bytes - term.half_width_bytes).max(0.0);
+            let low = greater(term.bytes - term.half_width_bytes, 0.0);
             return entry.with_band(low, term.bytes + term.half_width_bytes);
         }
         entry
@@ -406,7 +407,7 @@ impl<'a> Deployed<'a> {
             return Ok((tokens, formula));
         }
         let (input, output) = Traffic::of(self.scenario)?.source().mean_tokens();
-        let mean = (input + output).max(1.0);
+        let mean = greater(input + output, 1.0);
         let context = self.deployment.max_model_len;
         let length = (libm::ceil(mean) as u64).clamp(1, context.max(1));
         let step_tokens = self.deployment.max_num_batched_tokens;

@@ -110,7 +110,7 @@ fn roofline(
     ledger: &mut Ledger,
 ) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
     if scenario.deploy.is_asked_for() {
-        let sentence = "This program computes no deployment: tp, engine, weights, kv_dtype and \
+        let sentence = "This program computes no deployment: deploy.tp, engine, weights, kv_dtype and \
                         kv.num_gpu_blocks are for the headroom command line. Leave them out here.";
         return Err(ResolveError::Deployment(sentence.to_owned()));
     }

@@ -3,6 +3,8 @@
 
 mod cautions;
 mod context;
+#[cfg(feature = "networks")]
+mod deployed;
 mod json;
 mod kernel_step;
 mod links;
