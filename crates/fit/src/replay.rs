@@ -7,7 +7,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, VecDeque},
+    collections::{BTreeMap, BinaryHeap, VecDeque},
 };
 
 use sim_core::step_time::kernel::{Kernel, KernelShape};
@@ -497,41 +497,50 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// Sums over alike steps.
+#[derive(Default)]
+struct Sums {
+    shape: KernelShape,
+    ttft_weight: f64,
+    tpot_weight: f64,
+    weight: f64,
+}
+
 /// Pieces by alike shapes.
 #[derive(Default)]
 struct Pieces {
-    by_key: std::collections::BTreeMap<(i32, i32, i32), (KernelShape, f64, f64, f64)>,
+    by_key: BTreeMap<[i32; 3], Sums>,
 }
 
 impl Pieces {
     fn add(&mut self, shape: KernelShape, ttft_weight: f64, tpot_weight: f64) {
         let bin = |value: f64| if value <= 0.0 { -1 } else { (libm::log(value) * 6.0) as i32 };
-        let key = (bin(shape.prompt_tokens), bin(shape.decodes), bin(shape.prompt_pairs) / 3);
-        let entry = self.by_key.entry(key).or_default();
+        let key = [bin(shape.prompt_tokens), bin(shape.decodes), bin(shape.prompt_pairs) / 3];
+        let sums = self.by_key.entry(key).or_default();
         // Shapes count by what they weigh in both means.
         let weight = ttft_weight + tpot_weight + 1e-12;
-        let sum = &mut entry.0;
+        let sum = &mut sums.shape;
         sum.prompt_tokens += weight * shape.prompt_tokens;
         sum.prompt_pairs += weight * shape.prompt_pairs;
         sum.decodes += weight * shape.decodes;
         sum.context_tokens += weight * shape.context_tokens;
         sum.ending_prompts += weight * shape.ending_prompts;
-        entry.1 += ttft_weight;
-        entry.2 += tpot_weight;
-        entry.3 += weight;
+        sums.ttft_weight += ttft_weight;
+        sums.tpot_weight += tpot_weight;
+        sums.weight += weight;
     }
 
     fn finish(self) -> Vec<Piece> {
-        let of = |(sum, ttft_weight, tpot_weight, weight): (KernelShape, f64, f64, f64)| Piece {
-            shape: KernelShape {
-                prompt_tokens: sum.prompt_tokens / weight,
-                prompt_pairs: sum.prompt_pairs / weight,
-                decodes: sum.decodes / weight,
-                context_tokens: sum.context_tokens / weight,
-                ending_prompts: sum.ending_prompts / weight,
-            },
-            ttft_weight,
-            tpot_weight,
+        let of = |sums: Sums| {
+            let Sums { shape, ttft_weight, tpot_weight, weight } = sums;
+            let shape = KernelShape {
+                prompt_tokens: shape.prompt_tokens / weight,
+                prompt_pairs: shape.prompt_pairs / weight,
+                decodes: shape.decodes / weight,
+                context_tokens: shape.context_tokens / weight,
+                ending_prompts: shape.ending_prompts / weight,
+            };
+            Piece { shape, ttft_weight, tpot_weight }
         };
         self.by_key.into_values().map(of).collect()
     }

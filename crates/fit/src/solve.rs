@@ -9,7 +9,10 @@ use std::{
     thread,
 };
 
-use sim_core::step_time::kernel::Kernel;
+use sim_core::{
+    float::{greater, lesser},
+    step_time::kernel::Kernel,
+};
 
 use crate::{
     model::{Model, Terms},
@@ -208,11 +211,13 @@ fn slopes(run: &Fitted<'_>, held: &Held, logs: &[f64]) -> Vec<Slopes> {
         }
         moved[at] = logs[at];
     }
-    let of = |((residual, weight), slopes): ((Option<f64>, f64), Vec<(usize, f64)>)| {
-        let residual = residual?;
-        Some(Slopes { weight: weight * reweighted(residual), residual, slopes })
-    };
-    here.into_iter().zip(run.weights()).zip(rows).filter_map(of).collect()
+    let mut found = Vec::with_capacity(2);
+    for ((residual, weight), slopes) in here.into_iter().zip(run.weights()).zip(rows) {
+        if let Some(residual) = residual {
+            found.push(Slopes { weight: weight * reweighted(residual), residual, slopes });
+        }
+    }
+    found
 }
 
 /// Levenberg-Marquardt with compositions held.
@@ -278,8 +283,13 @@ impl Equations {
             row[at] *= 1.0 + damping;
         }
         let steps = eliminated(matrix, self.right.clone());
-        logs.iter().zip(&steps).map(|(log, step)| log + step.clamp(-MOST_MOVE, MOST_MOVE)).collect()
+        logs.iter().zip(&steps).map(|(log, step)| log + within(*step)).collect()
     }
+}
+
+/// A step of a logarithm that is not too long.
+fn within(step: f64) -> f64 {
+    greater(-MOST_MOVE, lesser(MOST_MOVE, step))
 }
 
 /// Gaussian elimination of a positive definite system.

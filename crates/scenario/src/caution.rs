@@ -59,6 +59,8 @@ const ROOFLINE: Need = Need {
     value: "roofline",
     is_met: |scenario| matches!(scenario.step.kind, None | Some(StepKind::Roofline)),
 };
+const OF_A_MODEL: Need =
+    Need { key: "step.kind", value: "roofline", is_met: Scenario::knows_memory };
 const AFFINE: Need = Need {
     key: "step.kind",
     value: "affine",
@@ -74,8 +76,6 @@ const QUEUE_MODEL: Need = Need {
 static NEEDS: &[Needy] = &[
     (
         &[
-            "model",
-            "gpu",
             "step.params",
             "step.weight_bytes",
             "step.kv_bytes_per_token",
@@ -83,13 +83,12 @@ static NEEDS: &[Needy] = &[
             "step.bandwidth",
             "step.mfu",
             "step.overhead_s",
-            "deploy.tp",
-            "engine",
-            "weights",
-            "kv_dtype",
-            "kv.num_gpu_blocks",
         ],
         &[ROOFLINE],
+    ),
+    (
+        &["model", "gpu", "deploy.tp", "engine", "weights", "kv_dtype", "kv.num_gpu_blocks"],
+        &[OF_A_MODEL],
     ),
     (&["step.fixed_s", "step.per_item_s"], &[AFFINE]),
     (&["step.alpha_s", "step.beta_s", "step.gamma_s"], &[QUEUE_MODEL]),

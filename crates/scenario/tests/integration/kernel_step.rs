@@ -34,7 +34,7 @@ fn its_ledger_says_what_a_step_takes_and_where_that_is_from() {
 #[test]
 fn more_gpus_take_less_time_but_not_in_proportion() {
     let lone = |tp: &str| {
-        let resolved = deployed(&[("tp", tp)]).resolve().unwrap();
+        let resolved = deployed(&[("deploy.tp", tp)]).resolve().unwrap();
         resolved.ledger.get("step.lone_decode_s").unwrap().value
     };
     let (one, four) = (lone("1"), lone("4"));

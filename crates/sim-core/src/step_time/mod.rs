@@ -15,6 +15,10 @@ use crate::{
 };
 
 /// The constants of a step-time model.
+#[cfg_attr(
+    feature = "kernel",
+    allow(clippy::large_enum_variant, reason = "one of a set-up, copied once a run")
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StepTimeSpec {
     /// `fixed_s + per_item_s · sequences`.
