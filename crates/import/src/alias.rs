@@ -107,9 +107,13 @@ impl Columns {
     }
 }
 
-/// Letters and digits in lower case.
+/// Letters and digits, those of ASCII in lower case: no name that is known has any other.
 pub(crate) fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let mut plain = String::new();
+    for letter in name.chars().filter(|c| c.is_alphanumeric()) {
+        plain.push(letter.to_ascii_lowercase());
+    }
+    plain
 }
 
 fn best(names: &[String], rank: impl Fn(&str) -> Option<usize>) -> Option<usize> {

@@ -70,7 +70,7 @@ impl Moment {
             return Some(Self { ns, s: seconds(ns), guessed: None });
         }
         let number = count::decimal(text, decimal_comma);
-        let written: f64 = number.parse().ok().filter(|value: &f64| value.is_finite())?;
+        let written = count::nearest(&number).filter(|value| value.is_finite())?;
         let guessed = if unit.is_none() { Unit::by_size(written) } else { None };
         let unit = unit.or(guessed).unwrap_or(Unit::Seconds);
         let ns = scaled(&number, unit.power())?;
