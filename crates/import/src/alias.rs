@@ -71,15 +71,19 @@ pub(crate) struct Columns {
 impl Columns {
     /// Find the columns among `names`.
     pub(crate) fn find<S: AsRef<str>>(names: &[S]) -> Self {
-        let names: Vec<String> = names.iter().map(|name| plain(name.as_ref())).collect();
-        let arrival = best(&names, |name| arrival(name).map(|(rank, _)| rank));
+        Self::among(&names.iter().map(|name| plain(name.as_ref())).collect::<Vec<_>>())
+    }
+
+    /// Find the columns among names as [`plain`] has them.
+    fn among(names: &[String]) -> Self {
+        let arrival = best(names, |name| arrival(name).map(|(rank, _)| rank));
         Self {
             arrival,
             unit: arrival.and_then(|index| arrival_unit(&names[index])),
-            input: best(&names, |name| length(name, &INPUT, "isl")),
-            output: best(&names, |name| length(name, &OUTPUT, "osl")),
-            prefix: best(&names, |name| PREFIX.iter().position(|alias| *alias == name)),
-            session: best(&names, |name| SESSION.iter().position(|alias| *alias == name)),
+            input: best(names, |name| length(name, &INPUT, "isl")),
+            output: best(names, |name| length(name, &OUTPUT, "osl")),
+            prefix: best(names, |name| PREFIX.iter().position(|alias| *alias == name)),
+            session: best(names, |name| SESSION.iter().position(|alias| *alias == name)),
         }
     }
 

@@ -116,8 +116,9 @@ impl<'a> Rows<'a> {
 
     /// The next row that is no blank line.
     fn any_row(&mut self) -> Option<Row<'a>> {
-        while let Some(b'\r' | b'\n') = self.byte() {
-            self.pass();
+        while let Some(end @ (b'\r' | b'\n')) = self.byte() {
+            self.line += u64::from(end == b'\n');
+            self.at += 1;
         }
         self.byte()?;
         let line = self.line;
@@ -137,11 +138,15 @@ impl<'a> Rows<'a> {
     fn field(&mut self) -> Cow<'a, str> {
         let mut field = Cow::Borrowed("");
         if self.byte() == Some(b'"') {
-            self.at += 1;
             field = self.quoted();
         }
         // What follows a closing mark belongs to the field, as it is.
-        field += self.up_to(&[self.separator, b'\r', b'\n']);
+        let separator = self.separator;
+        let rest = &self.text[self.at..];
+        let is_end = |byte: u8| byte == separator || byte == b'\r' || byte == b'\n';
+        let end = rest.bytes().position(is_end).unwrap_or(rest.len());
+        self.at += end;
+        field += &rest[..end];
         match field {
             Cow::Borrowed(field) => Cow::Borrowed(field.trim()),
             Cow::Owned(field) => Cow::Owned(field.trim().to_owned()),
@@ -153,7 +158,13 @@ impl<'a> Rows<'a> {
     fn quoted(&mut self) -> Cow<'a, str> {
         let mut field = Cow::Borrowed("");
         loop {
-            field += self.up_to(b"\"");
+            self.at += 1;
+            let rest = &self.text[self.at..];
+            let end = rest.bytes().position(|byte| byte == b'"').unwrap_or(rest.len());
+            let part = &rest[..end];
+            self.line += part.bytes().filter(|byte| *byte == b'\n').count() as u64;
+            self.at += end;
+            field += part;
             if self.byte().is_none() {
                 return field;
             }
@@ -161,23 +172,8 @@ impl<'a> Rows<'a> {
             if self.byte() != Some(b'"') {
                 return field;
             }
-            self.at += 1;
             field += "\"";
         }
-    }
-
-    /// The text before one of these bytes, which are of ASCII.
-    fn up_to(&mut self, ends: &[u8]) -> &'a str {
-        let start = self.at;
-        while self.byte().is_some_and(|byte| !ends.contains(&byte)) {
-            self.pass();
-        }
-        &self.text[start..self.at]
-    }
-
-    fn pass(&mut self) {
-        self.line += u64::from(self.byte() == Some(b'\n'));
-        self.at += 1;
     }
 }
 

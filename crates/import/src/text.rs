@@ -78,7 +78,7 @@ fn characters<'a>(bytes: Cow<'a, [u8]>, notes: &mut Vec<String>) -> Cow<'a, str>
 }
 
 fn utf8<'a>(bytes: Cow<'a, [u8]>, notes: &mut Vec<String>) -> Cow<'a, str> {
-    const MARK: &str = "\u{feff}";
+    const MARK: char = '\u{feff}';
     match bytes {
         Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text.trim_start_matches(MARK)),
