@@ -92,9 +92,11 @@ fn quick(text: &str) -> Option<f64> {
         return None;
     }
     let mut digits = 0_u64;
-    for byte in whole.bytes().chain(fraction.bytes()) {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        digits = digits.checked_mul(10)?.checked_add(digit)?;
+    for part in [whole, fraction] {
+        for byte in part.bytes() {
+            let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+            digits = digits.checked_mul(10)?.checked_add(digit)?;
+        }
     }
     let power = fraction.len();
     let magnitude = if digits <= EXACT && power <= POWERS.1 {

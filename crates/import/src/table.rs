@@ -61,12 +61,23 @@ impl Row<'_> {
 
 /// Rows that may be the header, the likeliest separators first.
 pub(crate) fn headers(text: &str) -> impl Iterator<Item = Header> + '_ {
-    SEPARATORS.into_iter().flat_map(move |separator| {
-        rows(text, separator).take(ROWS_ABOVE).map(move |row| Header {
-            names: row.fields.iter().map(|field| field.to_string()).collect(),
-            line: row.line,
-            separator,
-        })
+    let mut separators = SEPARATORS.into_iter();
+    let mut rows = rows(text, b',');
+    let mut left = 0;
+    std::iter::from_fn(move || {
+        loop {
+            if left == 0 {
+                rows = self::rows(text, separators.next()?);
+                left = ROWS_ABOVE;
+            }
+            let Some(Row { line, fields }) = rows.next() else {
+                left = 0;
+                continue;
+            };
+            left -= 1;
+            let names = fields.into_iter().map(Cow::into_owned).collect();
+            return Some(Header { names, line, separator: rows.separator });
+        }
     })
 }
 
