@@ -108,7 +108,8 @@ fn quick(text: &str) -> Option<f64> {
         let shift = u64::BITS + digits.leading_zeros();
         let divisor = u128::from(5_u64.pow(power as u32));
         let dividend = u128::from(digits) << shift;
-        let quotient = dividend / divisor | u128::from(dividend % divisor != 0);
+        let is_more = !dividend.is_multiple_of(divisor);
+        let quotient = (dividend / divisor) | u128::from(is_more);
         let exponent = u64::from(shift) + power as u64;
         quotient as f64 * f64::from_bits((1023 - exponent) << (f64::MANTISSA_DIGITS - 1))
     };
@@ -160,7 +161,7 @@ mod tests {
                 as_the_standard_library(&format!("{number:e}"))?;
             }
             // Between two doubles, and a little beside.
-            as_the_standard_library(&format!("{}.5", halfway))?;
+            as_the_standard_library(&format!("{halfway}.5"))?;
             as_the_standard_library(&format!("{}", 2 * halfway + 1))?;
             as_the_standard_library(&format!("{}.0000001", 2 * halfway + 1))?;
         }
