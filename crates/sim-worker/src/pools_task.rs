@@ -14,7 +14,7 @@ use sim_core::{
     simulate,
 };
 
-use crate::aside::Aside;
+use crate::{aside::Aside, recording_task::sentence};
 
 /// Bytes per second of a Gbit/s.
 const GBIT: f64 = 1e9 / 8.0;
@@ -94,12 +94,8 @@ const REACTING: &str = "Prefill and decode pools have no queue limits, deadlines
 const NO_BYTES: &str = "How many bytes of KV cache a replica sends is not known with this step time. \
      Use the roofline to see the pools.";
 
-/// An error as a sentence.
 fn said(error: &SetupError) -> String {
-    let text = error.to_string();
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());
-    [&first.unwrap_or_default(), letters.as_str(), "."].concat()
+    sentence(&error.to_string())
 }
 
 fn link(setup: &Setup, asked: PoolsAsked) -> Result<Link, String> {

@@ -96,11 +96,15 @@ fn saved(bytes: &[u8]) -> Option<Saved> {
 }
 
 /// A message as a sentence: it begins and ends as one.
-fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());
-    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
-    [&first.unwrap_or_default(), letters.as_str(), end].concat()
+pub(crate) fn sentence(message: &str) -> String {
+    let mut sentence = message.to_owned();
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if !message.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
 }
 
 /// The question how many GPUs serve a recording; a door.

@@ -56,7 +56,7 @@ impl TraceSummary {
 
 impl LengthSummary {
     fn of(mut lengths: Vec<u64>) -> Self {
-        lengths.sort_unstable();
+        sim_core::sort::whole(&mut lengths);
         let sum: u128 = lengths.iter().map(|&length| u128::from(length)).sum();
         let percentile = |percent: usize| {
             // The least rank with at least this share at or below it.

@@ -24,6 +24,7 @@ mod attended;
 #[cfg(any(test, feature = "oracle"))]
 mod batch_oracle;
 mod batcher;
+mod by_number;
 mod fed;
 mod finish_queue;
 mod inbox;

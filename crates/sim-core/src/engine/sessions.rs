@@ -1,13 +1,13 @@
 //! Who sends the turns of sessions, and when.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     clients::{SessionCounts, rest_of_think_s, think_s},
-    engine::vllm::{Before, Said},
+    engine::{
+        by_number::ByNumber,
+        vllm::{Before, Said},
+    },
     float::lesser,
     random::{Purpose, Stream},
     setup::{Setup, SetupError},
@@ -137,7 +137,7 @@ pub(super) struct SessionSenders {
     /// How many turns may still be sent.
     to_send: u64,
     /// By number.
-    under_way: BTreeMap<u64, Session>,
+    under_way: ByNumber<Session>,
     /// Turns of these, and of those found under way, that are going to be sent, by time and key.
     going_to_send: BTreeSet<(TimeBits, u64)>,
     counts: SessionCounts,
@@ -151,7 +151,7 @@ impl SessionSenders {
             arrivals: arrivals(mix, seed),
             total: requests,
             to_send: requests,
-            under_way: BTreeMap::new(),
+            under_way: ByNumber::new(),
             going_to_send: BTreeSet::new(),
             counts: SessionCounts::default(),
         };
@@ -208,7 +208,7 @@ impl SessionSenders {
             self.meet(number, class, turns);
         } else {
             self.going_to_send.pop_first();
-            if !self.under_way.contains_key(&number) {
+            if self.under_way.get(number).is_none() {
                 let class = (number / 2) as usize % crate::workload::MAX_CLASSES;
                 let sessions = sessions_of(&self.mix.classes[class]);
                 self.meet(number, class, standing_of(&sessions, self.seed, number).left);
@@ -216,7 +216,7 @@ impl SessionSenders {
         }
         self.to_send -= 1;
         let Self { mix, seed, under_way, counts, .. } = self;
-        let session = under_way.get_mut(&number)?;
+        let session = under_way.get_mut(number)?;
         session.left -= 1;
         let class = &mix.classes[session.class];
         // Of a session found under way the turns before count as answered.
@@ -259,7 +259,7 @@ impl SessionSenders {
     /// The turn of a key has ended, with the answer to an attempt or without any.
     pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
         let (number, turn) = place_of(key);
-        let Some(session) = self.under_way.get_mut(&number) else { return };
+        let Some(session) = self.under_way.get_mut(number) else { return };
         if let Some(attempt) = answered
             && session.left > 0
         {
@@ -274,7 +274,7 @@ impl SessionSenders {
             }
             return;
         }
-        self.under_way.remove(&number);
+        self.under_way.remove(number);
         self.counts.under_way -= 1;
         if answered.is_some() {
             self.counts.completed += 1;

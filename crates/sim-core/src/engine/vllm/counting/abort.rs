@@ -27,7 +27,7 @@ impl Composer {
         }
         let Journey { known_tokens, lengths, .. } = &self.journeys[id];
         let output_tokens = known_tokens - lengths.prompt_tokens - on_its_way;
-        self.turns.remove(&self.journeys[id].request.index);
+        self.turns.remove(self.journeys[id].request.index);
         self.journeys.remove(id);
         output_tokens
     }

@@ -135,7 +135,7 @@ impl Composer {
                 true
             }
             (offer, _) => {
-                self.turns.remove(&request.index);
+                self.turns.remove(request.index);
                 self.journeys.remove(id);
                 offer == Offer::Dropped
             }

@@ -44,9 +44,10 @@ mod steps;
 mod turns;
 mod waiting;
 
-use std::collections::BTreeMap;
-
-use crate::{engine::finish_queue::FinishQueue, workload::Request};
+use crate::{
+    engine::{by_number::ByNumber, finish_queue::FinishQueue},
+    workload::Request,
+};
 
 use super::{
     content::{Content, Keys, Standings},
@@ -75,7 +76,7 @@ pub(in crate::engine) struct Composer {
     blocks: BlockMath,
     standings: Standings,
     /// What turns of sessions hold, by the number of the request.
-    turns: BTreeMap<u64, Content>,
+    turns: ByNumber<Content>,
     waiting: Waiting,
     journeys: Journeys,
     running: RunningList,
@@ -139,7 +140,7 @@ impl Composer {
             spec,
             blocks: BlockMath::new(spec.block_size),
             standings,
-            turns: BTreeMap::new(),
+            turns: ByNumber::new(),
             waiting: Waiting::new(spec.policy),
             journeys: Journeys::default(),
             running: RunningList::new(),
@@ -416,7 +417,7 @@ impl Composer {
                 self.release_turn(id, held);
             }
         } else if !self.turns.is_empty() {
-            self.turns.remove(&self.journeys[id].request.index);
+            self.turns.remove(self.journeys[id].request.index);
         }
         self.journeys.remove(id);
     }
@@ -437,7 +438,7 @@ impl Composer {
         self.memory.put(freed);
         let journey = &mut self.journeys[id];
         journey.table = table;
-        self.turns.remove(&journey.request.index);
+        self.turns.remove(journey.request.index);
     }
 
     #[inline]
@@ -457,11 +458,11 @@ impl Composer {
 /// What a request's blocks hold, as far as others can find it.
 #[inline]
 fn content_of<'a>(
-    turns: &'a BTreeMap<u64, Content>,
+    turns: &'a ByNumber<Content>,
     standings: &'a Standings,
     request: &Request,
 ) -> &'a Content {
-    turns.get(&request.index).unwrap_or_else(|| &standings.of(request).content)
+    turns.get(request.index).unwrap_or_else(|| &standings.of(request).content)
 }
 
 fn rank(standings: &Standings, request: &Request) -> Rank {
