@@ -1,7 +1,7 @@
 //! What binds, on scenarios where it is known from how they are made.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
-use planner::{Job, Limit, LimitKind, Why, WhyAnswer};
+use planner::{Job, Limit, LimitKind, Plan, Why, WhyAnswer, run_inline};
 use scenario::Scenario;
 
 fn why(settings: &str) -> Option<WhyAnswer> {
@@ -101,6 +101,34 @@ fn the_target_that_binds_is_told_apart() {
     assert_eq!(target("ttft=60ms"), Some(Limit::TtftTarget));
     assert_eq!(target("tpot=12ms ttft=10s"), Some(Limit::TpotTarget));
     assert_eq!(target("in=4000 out=32 ttft=20s tpot=2s"), None);
+}
+
+/// A class without a target of its own has the scenario's, and is relaxed with it.
+#[test]
+fn targets_count_under_classes_and_profiles_too() {
+    for more in ["class.a=share:20%", "profile=spike(30s,20s,3)"] {
+        let answer = why(&format!("{more} tpot=12ms ttft=10s")).expect("a capacity");
+        assert_eq!(answer.binding_target, Some(Limit::TpotTarget), "{more}");
+    }
+}
+
+/// What is told is what two plans differ by.
+#[test]
+fn a_gain_is_that_of_two_plans() {
+    let plan = |settings: &str| {
+        let mut scenario = Scenario::preset();
+        for word in ["sim.requests=1000", "sim.replications=4", settings] {
+            let (key, value) = word.split_once('=').expect("a setting");
+            scenario.set(key, value).expect("a valid setting");
+        }
+        let resolved = scenario.resolve().expect("it resolves");
+        let answer = run_inline(&mut Plan::new(&resolved)).expect("it runs").expect("an answer");
+        answer.capacity_per_s.expect("a capacity").value
+    };
+    let answer = why("").expect("a capacity");
+    let gain = answer.gains.iter().find(|gain| gain.limit == Limit::TpotTarget).expect("a target");
+    let between_plans = plan("tpot=44ms") / plan("tpot=40ms") - 1.0;
+    assert!((gain.gain.value - between_plans).abs() < 1e-9, "{gain:?} {between_plans}");
 }
 
 #[test]

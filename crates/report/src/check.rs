@@ -12,7 +12,8 @@ use crate::json::{SCHEMA, document};
 
 /// A figure that can be asserted: its name, what it is, and where an answer holds it.
 pub struct AnswerFigure {
-    /// What is typed. A unit at its end may be left out: `ttft_p99` is `ttft_p99_s`.
+    /// What is typed. A unit at its end may be left out: `ttft_p99` is `ttft_p99_s`, whose bound then
+    /// has one.
     pub name: &'static str,
     /// What it is, in a few words.
     pub meaning: &'static str,
@@ -192,6 +193,11 @@ pub enum AssertionError {
         /// The name in it.
         name: String,
     },
+    /// A time without a unit, where the name says none.
+    NoUnit {
+        /// What was typed.
+        text: String,
+    },
     /// The bound cannot be read.
     Bound {
         /// What was typed.
@@ -217,6 +223,11 @@ impl fmt::Display for AssertionError {
                 }
                 Ok(())
             }
+            Self::NoUnit { text } => write!(
+                f,
+                "“{text}”: the bound needs a unit, for example 800ms; or write the name with its \
+                 unit, such as ttft_p99_s<=0.8"
+            ),
             Self::Bound { text, error } => write!(f, "“{text}”: {error}"),
         }
     }
@@ -225,8 +236,8 @@ impl fmt::Display for AssertionError {
 impl std::error::Error for AssertionError {}
 
 impl Assertion {
-    /// Reads `figure relation bound`; the bound may have a unit, and without one is in the
-    /// figure’s own.
+    /// Reads `figure relation bound`; the bound may have a unit, and without one is in the figure’s
+    /// own, which the name of a time must then say.
     ///
     /// # Errors
     ///
@@ -243,6 +254,11 @@ impl Assertion {
             text: text.to_owned(),
             name: name.to_owned(),
         })?;
+        // Settings take bare times in milliseconds, figures are in seconds: a bare one would be guessed.
+        let is_bare = bound.trim().ends_with(|last: char| last.is_ascii_digit() || last == '.');
+        if figure.unit == Unit::Seconds && is_bare && figure.name != name {
+            return Err(AssertionError::NoUnit { text: text.to_owned() });
+        }
         let bound = quantity::parse(bound, figure.unit)
             .map_err(|error| AssertionError::Bound { text: text.to_owned(), error })?;
         Ok(Self { text: text.to_owned(), figure, relation, bound })
@@ -380,6 +396,7 @@ mod tests {
         assert!(unreadable("gpu<=8").contains("no figure is called “gpu”; there are gpus, "));
         assert!(unreadable("gpus<=many").contains("“many” is not"));
         assert!(unreadable("ttft_p99<=4 GB").contains("“4 GB” is not"));
+        assert!(unreadable("ttft_p99<=100").contains("needs a unit, for example 800ms"));
         assert!(unreadable("gpus<=").contains("“gpus<=”"));
         assert!(unreadable("<=").contains("no figure is called “”"));
     }

@@ -50,11 +50,20 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), Strin
         import::trace::read(Some(name), bytes).map_err(|error| sentence(&error.to_string()))?;
     let summary = imported.summary();
     let (Some(mean_rate_per_s), Some(gap_cv)) = (summary.mean_rate_per_s, summary.gap_cv) else {
-        return Err(format!(
-            "“{name}”: all its requests ({}) arrive at the same time, so there is no rate to scale. \
-             Give them times that differ.",
-            quantity::count(summary.requests)
-        ));
+        // Where lines cannot be used, what is left may be too little because of them.
+        let refused = skipped(&imported).into_iter().next();
+        return Err(match refused {
+            Some(line) => format!(
+                "“{name}”: what is left without the lines that cannot be used ({} of them) has no \
+                 rate to scale. {line} Put them right.",
+                quantity::count(imported.skipped.len() as u64)
+            ),
+            None => format!(
+                "“{name}”: all its requests ({}) arrive at the same time, so there is no rate to \
+                 scale. Give them times that differ.",
+                quantity::count(summary.requests)
+            ),
+        });
     };
     if imported.rows.iter().any(|row| !row.prefix_hashes.is_empty() || row.session.is_some()) {
         imported.notes.push(NOT_REPLAYED.to_owned());

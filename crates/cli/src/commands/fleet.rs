@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
+use scenario::Scenario;
 use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
 
 use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, trace};
@@ -16,11 +17,11 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
     let resolved = scenario.resolve().map_err(|error| Failure::input(error.to_string()))?;
-    if !resolved.attendance.is_open() {
-        return Err(Failure::input(
-            "headroom fleet has no queue limits, deadlines or clients that react; leave the \
-             settings of overload.*, client.* and a closed loop out.",
-        ));
+    if let Some(refused) = not_in_fleets(&scenario) {
+        return Err(Failure::input(format!(
+            "{refused}: headroom fleet has no queue limits, deadlines, clients that react, closed \
+             loops, sessions or prefill and decode pools; leave that out.",
+        )));
     }
     let mut setup = resolved.setup;
     if let Some(path) = &args.trace.trace {
@@ -48,6 +49,28 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The measured start-ups by name.
+/// The first setting that a fleet over time does not have, as one would type it.
+fn not_in_fleets(scenario: &Scenario) -> Option<String> {
+    let preset = Scenario::preset();
+    let reacts = |key: &str| {
+        ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))
+            || key == "turns"
+    };
+    let changed =
+        |key: &str| scenario.get(key).filter(|value| preset.get(key).as_ref() != Some(value));
+    let keys = scenario::FIELDS.iter().map(|field| field.key).filter(|key| reacts(key));
+    let typed = |key: &str| changed(key).map(|value| format!("{key}={value}"));
+    let closed = || scenario.closed.is_some().then(|| typed("arrivals")).flatten();
+    let of_class = || {
+        let class = scenario
+            .classes
+            .iter()
+            .find(|class| class.patience_s.is_some() || class.turns.is_some())?;
+        Some(format!("class.{}", class.name))
+    };
+    keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
+}
+
 fn cold_starts() -> String {
     let mut text = String::new();
     for start in catalog::cold_starts() {

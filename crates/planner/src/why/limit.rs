@@ -1,7 +1,9 @@
 //! What can hold a capacity down, and the same set-up with a little more of it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use sim_core::{Setup, engine::Attendance, step_time::StepTimeSpec};
+use sim_core::{RequestSource, Setup, Slo, engine::Attendance, step_time::StepTimeSpec};
 
 /// Something that may hold the capacity of one GPU down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,13 +91,26 @@ impl Limit {
             Self::TokenBudget => more(&mut engine.max_num_batched_tokens, factor, 1)?,
             Self::KvCache => more(&mut engine.kv_capacity_tokens, factor, request_tokens)?,
             Self::QueueBound => more(attendance.overload.queue_limit.as_mut()?, factor, 1)?,
-            Self::TtftTarget => longer(&mut setup.slo.ttft_s, factor)?,
-            Self::TpotTarget => longer(&mut setup.slo.tpot_s, factor)?,
+            Self::TtftTarget | Self::TpotTarget => {
+                self.looser(&mut setup.slo, factor)?;
+                if let RequestSource::Mixed(mix) = &mut setup.workload.source {
+                    let classes = &mut Arc::make_mut(mix).classes;
+                    for class in classes {
+                        self.looser(&mut class.slo, factor)?;
+                    }
+                }
+                factor
+            }
             Self::Compute | Self::Bandwidth | Self::Overhead | Self::TimePerSequence => {
                 self.faster(&mut setup.step_time, factor)?
             }
         };
         Some(Relaxed { setup, attendance, factor })
+    }
+
+    /// A target that is `factor` times as long.
+    fn looser(self, slo: &mut Slo, factor: f64) -> Option<f64> {
+        longer(if self == Self::TtftTarget { &mut slo.ttft_s } else { &mut slo.tpot_s }, factor)
     }
 
     /// The step with `factor` times as much of the machine.

@@ -1,10 +1,10 @@
 //! Why no more: what holds the capacity down, found by giving a little more of each thing and
 //! measuring.
 //!
-//! Each replication is asked for its own capacity, as it is and with a tenth more of one thing,
-//! under the same users. The gains are paired, so that most of what chance does to a capacity
-//! cancels. Then the limit that binds is doubled, and the question asked again: what would bind
-//! next.
+//! The plan's capacity is asked for as it is and with a tenth more of one thing, under the same users:
+//! the gain is that of the two plans. Each replication is asked for its own capacity, too. Those gains
+//! are paired, so that most of what chance does to a capacity cancels, and their spread gives the
+//! interval. Then the limit that binds is doubled, and the question asked again: what would bind next.
 
 mod limit;
 
@@ -37,7 +37,7 @@ pub struct Gain {
     pub limit: Limit,
     /// How many times as much.
     pub factor: f64,
-    /// Growth of the capacity, 0.05 for 5 %, with its interval over the replications.
+    /// Growth of the plan's capacity, 0.05 for 5 %, with the interval of the replications' own.
     pub gain: Estimate,
 }
 
@@ -86,6 +86,9 @@ pub struct WhyAnswer {
 struct Variant {
     /// What there is more of; `None` for the set-up as it is.
     relaxed: Option<(Limit, f64)>,
+    /// All replications together.
+    whole: Plan,
+    /// Each by itself.
     plans: Vec<Plan>,
 }
 
@@ -93,8 +96,7 @@ struct Variant {
 #[derive(Clone, Debug)]
 struct First {
     answer: WhyAnswer,
-    /// The capacity of each replication.
-    capacities: Vec<f64>,
+    capacities: Capacities,
     /// What the second round has twice as much of, and how many times as much that is.
     doubled: (Limit, f64),
 }
@@ -103,8 +105,6 @@ struct First {
 #[derive(Clone, Debug)]
 pub struct Why {
     resolved: Resolved,
-    /// The capacity over all replications together.
-    whole: Plan,
     variants: Vec<Variant>,
     /// How many jobs each plan that is not done has handed out.
     handed_out: Vec<usize>,
@@ -120,7 +120,6 @@ impl Why {
     pub fn new(resolved: &Resolved) -> Self {
         Self {
             resolved: resolved.clone(),
-            whole: Plan::new(resolved),
             variants: Variant::all(resolved, (&resolved.setup, &resolved.attendance)),
             handed_out: Vec::new(),
             first: None,
@@ -135,7 +134,7 @@ impl Why {
         while self.answer.is_none() {
             let mut jobs = Vec::new();
             self.handed_out.clear();
-            for plan in plans(&mut self.whole, &mut self.variants) {
+            for plan in plans(&mut self.variants) {
                 let before = jobs.len();
                 jobs.extend(plan.next_jobs());
                 self.handed_out.push(jobs.len() - before);
@@ -151,7 +150,7 @@ impl Why {
     /// Take the runs of the jobs handed out last, in job order.
     pub fn accept(&mut self, runs: &[Run]) {
         let mut rest = runs;
-        let plans = plans(&mut self.whole, &mut self.variants);
+        let plans = plans(&mut self.variants);
         for (plan, &count) in plans.zip(&self.handed_out) {
             let (own, others) = rest.split_at(count.min(rest.len()));
             if !own.is_empty() {
@@ -197,7 +196,7 @@ impl Why {
     fn end_first_round(&mut self, gains: Vec<Gain>) -> Option<WhyAnswer> {
         let binding = binding_of(gains.iter(), |kind| kind != LimitKind::Target);
         let capacities = self.variants[0].capacities().unwrap_or_default();
-        let capacity = self.whole.answer().and_then(capacity);
+        let capacity = self.variants[0].whole.answer().and_then(capacity);
         let answer = WhyAnswer {
             capacity: capacity.unwrap_or(Estimate::exactly(0.0)),
             is_users: self.resolved.attendance.users().is_some(),
@@ -227,11 +226,8 @@ impl Why {
 }
 
 /// Every plan that jobs may come from, in their order.
-fn plans<'a>(
-    whole: &'a mut Plan,
-    variants: &'a mut [Variant],
-) -> impl Iterator<Item = &'a mut Plan> {
-    std::iter::once(whole).chain(variants.iter_mut().flat_map(|variant| &mut variant.plans))
+fn plans(variants: &mut [Variant]) -> impl Iterator<Item = &mut Plan> {
+    variants.iter_mut().flat_map(|Variant { whole, plans, .. }| std::iter::once(whole).chain(plans))
 }
 
 impl Variant {
@@ -240,14 +236,16 @@ impl Variant {
         (setup, attendance): (&Setup, &Attendance),
         relaxed: Option<(Limit, f64)>,
     ) -> Self {
-        let plan = |replication| {
+        let own = |replication| {
             let mut own = resolved.clone();
             own.setup = setup.clone();
             own.setup.seed = seed_of(setup.seed, replication);
             own.attendance = *attendance;
-            Plan::quick(&own)
+            own
         };
-        Self { relaxed, plans: (0..resolved.replications.max(1)).map(plan).collect() }
+        let plans =
+            (0..resolved.replications.max(1)).map(|replication| Plan::quick(&own(replication)));
+        Self { relaxed, whole: Plan::new(&own(0)), plans: plans.collect() }
     }
 
     /// The set-up as it is, and with a little more of each limit that it has.
@@ -262,11 +260,21 @@ impl Variant {
         std::iter::once(as_it_is).chain(others).collect()
     }
 
-    /// The capacity of each replication; `None` where one has none.
-    fn capacities(&self) -> Option<Vec<f64>> {
+    /// The capacity of all replications together and of each; `None` where one has none.
+    fn capacities(&self) -> Option<Capacities> {
         let of_plan = |plan: &Plan| plan.answer().and_then(capacity).map(|found| found.value);
-        self.plans.iter().map(of_plan).collect()
+        let each = self.plans.iter().map(of_plan).collect::<Option<Vec<f64>>>()?;
+        Some(Capacities { whole: of_plan(&self.whole)?, each })
     }
+}
+
+/// Capacities of one variant.
+#[derive(Clone, Debug, Default)]
+struct Capacities {
+    /// Over all replications together.
+    whole: f64,
+    /// Of each by itself.
+    each: Vec<f64>,
 }
 
 /// Users of a closed loop, or requests per second.
@@ -289,9 +297,10 @@ fn gains(variants: &[Variant]) -> Option<Vec<Gain>> {
     Some(others.iter().filter_map(gain).collect())
 }
 
-fn growth(before: &[f64], after: &[f64]) -> Estimate {
-    let each: Vec<f64> = before.iter().zip(after).map(|(b, a)| a / b - 1.0).collect();
-    Estimate::of_mean(&each)
+fn growth(before: &Capacities, after: &Capacities) -> Estimate {
+    let pairs = before.each.iter().zip(&after.each);
+    let each: Vec<f64> = pairs.map(|(before, after)| after / before - 1.0).collect();
+    Estimate::around(after.whole / before.whole - 1.0, &each)
 }
 
 /// The limit with the greatest elasticity, or one before it that is as good.

@@ -13,8 +13,8 @@ use crate::{
 /// Between two remarks in one text: nothing that a sentence holds.
 const BETWEEN: char = '\n';
 
-/// The remarks about the last answer. While another one is simulated they stay, unless the traffic
-/// is of one steady kind now.
+/// The remarks about the last answer. While another one is simulated they stay, dimmed, unless the
+/// traffic is of one steady kind now.
 pub(crate) fn remarks(state: State) -> El {
     let told = memo(move |before: Option<&String>| {
         let scenario = state.current.get();
@@ -30,6 +30,15 @@ pub(crate) fn remarks(state: State) -> El {
             _ => before.cloned().unwrap_or_default(),
         })
     });
+    // What is told of the settings before, or by one run while a slider moves, is dimmed.
+    let is_stale = move || {
+        state.activity.track();
+        let scenario = state.current.get();
+        let is_of_now = state.answered.with(|answered| {
+            answered.as_ref().is_some_and(|answered| answered.scenario == scenario)
+        });
+        !is_of_now || state.is_quick()
+    };
     let line = |text: &str| el("li").text(text);
     let lines = move || {
         told.with(|told| {
@@ -39,6 +48,7 @@ pub(crate) fn remarks(state: State) -> El {
     el("section")
         .class("card remarks")
         .attr("aria-label", strings::REMARKS)
+        .class_of("stale", is_stale)
         .flag_of("hidden", move || told.with(String::is_empty))
         .child(el("ul").region(lines))
 }
