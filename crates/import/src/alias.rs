@@ -71,19 +71,15 @@ pub(crate) struct Columns {
 impl Columns {
     /// Find the columns among `names`.
     pub(crate) fn find<S: AsRef<str>>(names: &[S]) -> Self {
-        Self::among(&names.iter().map(|name| plain(name.as_ref())).collect::<Vec<_>>())
-    }
-
-    /// Find the columns among names as [`plain`] has them.
-    fn among(names: &[String]) -> Self {
-        let arrival = best(names, |name| arrival(name).map(|(rank, _)| rank));
+        let names: Vec<String> = names.iter().map(|name| plain(name.as_ref())).collect();
+        let arrival = best(&names, |name| arrival(name).map(|(rank, _)| rank));
         Self {
             arrival,
             unit: arrival.and_then(|index| arrival_unit(&names[index])),
-            input: best(names, |name| length(name, &INPUT, "isl")),
-            output: best(names, |name| length(name, &OUTPUT, "osl")),
-            prefix: best(names, |name| PREFIX.iter().position(|alias| *alias == name)),
-            session: best(names, |name| SESSION.iter().position(|alias| *alias == name)),
+            input: best(&names, |name| length(name, &INPUT, "isl")),
+            output: best(&names, |name| length(name, &OUTPUT, "osl")),
+            prefix: best(&names, |name| PREFIX.iter().position(|alias| *alias == name)),
+            session: best(&names, |name| SESSION.iter().position(|alias| *alias == name)),
         }
     }
 
@@ -111,13 +107,10 @@ impl Columns {
     }
 }
 
-/// Letters and digits, those of ASCII in lower case: no name that is known has any other.
+/// Letters and digits in lower case.
 pub(crate) fn plain(name: &str) -> String {
-    let mut plain = String::new();
-    for letter in name.chars().filter(|c| c.is_alphanumeric()) {
-        plain.push(letter.to_ascii_lowercase());
-    }
-    plain
+    // Names are ASCII; the tables of all letters would weigh more than all that reads them.
+    name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 fn best(names: &[String], rank: impl Fn(&str) -> Option<usize>) -> Option<usize> {

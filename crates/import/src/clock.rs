@@ -70,7 +70,7 @@ impl Moment {
             return Some(Self { ns, s: seconds(ns), guessed: None });
         }
         let number = count::decimal(text, decimal_comma);
-        let written = count::nearest(&number).filter(|value| value.is_finite())?;
+        let written: f64 = number.parse().ok().filter(|value: &f64| value.is_finite())?;
         let guessed = if unit.is_none() { Unit::by_size(written) } else { None };
         let unit = unit.or(guessed).unwrap_or(Unit::Seconds);
         let ns = scaled(&number, unit.power())?;
@@ -190,12 +190,8 @@ fn fraction_ns(rest: &mut &str) -> Option<i64> {
     let (head, tail) = tail.split_at(length);
     *rest = tail;
     // Nine digits of the fraction, filled up with zeros; what is below a nanosecond is dropped.
-    let mut ns = 0;
-    for place in 0..9 {
-        let digit = head.as_bytes().get(place).map_or(0, |byte| byte - b'0');
-        ns = 10 * ns + i64::from(digit);
-    }
-    (length > 0).then_some(ns)
+    let nine: String = head.chars().chain("000000000".chars()).take(9).collect();
+    (length > 0).then_some(nine.parse().ok()?)
 }
 
 /// Offset from UTC in seconds: nothing, `Z`, `UTC`, `+02:00`, `-0530`, `+02`.

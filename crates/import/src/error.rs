@@ -28,8 +28,8 @@ pub enum ImportError {
     BrokenGzip {
         /// The file, as shown to people.
         file: String,
-        /// What is wrong with it.
-        problem: &'static str,
+        /// What the unpacker says.
+        problem: String,
     },
     /// More than would fit the memory of a page.
     #[error("{file} holds more than {limit_mib} MiB of text; keep a part of its lines")]
@@ -48,8 +48,8 @@ pub enum ImportError {
         line: usize,
         /// One-based column, counted in bytes.
         column: usize,
-        /// What is wrong.
-        problem: &'static str,
+        /// What the parser says.
+        problem: String,
         /// What to do about it.
         remedy: &'static str,
     },

@@ -13,8 +13,6 @@ mod alias;
 mod clock;
 mod count;
 mod error;
-mod gzip;
-mod json;
 pub mod servegen;
 mod table;
 mod text;

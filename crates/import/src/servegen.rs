@@ -279,7 +279,7 @@ fn no_header(file: String, text: &str) -> ImportError {
 struct Fields<'a> {
     kind: StatisticsKind,
     places: &'a [usize],
-    row: &'a Row<'a>,
+    row: &'a Row,
     comma: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Tables of text: which separator, which line is the header, and the rows under it.
 
-use std::borrow::Cow;
+use csv::{ReaderBuilder, StringRecord, Trim};
 
 /// Separators that are tried; the first with which a header makes sense is the one.
 const SEPARATORS: [u8; 4] = *b",;\t|";
@@ -18,11 +18,10 @@ pub(crate) struct Header {
 }
 
 /// A row of a table.
-pub(crate) struct Row<'a> {
+pub(crate) struct Row {
     /// One-based line on which it starts.
     pub(crate) line: u64,
-    /// Without quotation marks, and without blanks around.
-    fields: Vec<Cow<'a, str>>,
+    record: StringRecord,
 }
 
 impl Header {
@@ -32,17 +31,17 @@ impl Header {
     }
 }
 
-impl Row<'_> {
+impl Row {
     /// A field, or `None` where the row ends before it.
     pub(crate) fn field(&self, index: usize) -> Option<&str> {
-        self.fields.get(index).map(|field| &**field)
+        self.record.get(index)
     }
 
     /// Why this row's values may be under the wrong names, if they may.
     pub(crate) fn misfit(&self, columns: usize) -> Option<String> {
-        let lines = self.fields.iter().map(|field| field.matches('\n').count()).sum::<usize>();
-        let filled = self.fields.iter().skip(columns).any(|field| !field.is_empty());
-        if self.fields.len() < columns && lines > 0 {
+        let lines = self.record.iter().map(|field| field.matches('\n').count()).sum::<usize>();
+        let filled = self.record.iter().skip(columns).any(|field| !field.is_empty());
+        if self.record.len() < columns && lines > 0 {
             Some(format!(
                 "a quotation mark is not closed, so that the rows below were read as part of this one \
                  ({lines} or more); remove or double the mark"
@@ -51,7 +50,7 @@ impl Row<'_> {
             Some(format!(
                 "{} values under {columns} column names; put quotation marks around values that \
                  hold the separator",
-                self.fields.len()
+                self.record.len()
             ))
         } else {
             None
@@ -61,23 +60,12 @@ impl Row<'_> {
 
 /// Rows that may be the header, the likeliest separators first.
 pub(crate) fn headers(text: &str) -> impl Iterator<Item = Header> + '_ {
-    let mut separators = SEPARATORS.into_iter();
-    let mut rows = rows(text, b',');
-    let mut left = 0;
-    std::iter::from_fn(move || {
-        loop {
-            if left == 0 {
-                rows = self::rows(text, separators.next()?);
-                left = ROWS_ABOVE;
-            }
-            let Some(Row { line, fields }) = rows.next() else {
-                left = 0;
-                continue;
-            };
-            left -= 1;
-            let names = fields.into_iter().map(Cow::into_owned).collect();
-            return Some(Header { names, line, separator: rows.separator });
-        }
+    SEPARATORS.into_iter().flat_map(move |separator| {
+        rows(text, separator).take(ROWS_ABOVE).map(move |row| Header {
+            names: row.record.iter().map(str::to_owned).collect(),
+            line: row.line,
+            separator,
+        })
     })
 }
 
@@ -85,144 +73,42 @@ pub(crate) fn headers(text: &str) -> impl Iterator<Item = Header> + '_ {
 pub(crate) fn rows_under<'a>(
     text: &'a str,
     header: &Header,
-) -> impl Iterator<Item = Row<'a>> + use<'a> {
+) -> impl Iterator<Item = Row> + use<'a> {
     let line = header.line;
     rows(text, header.separator).skip_while(move |row| row.line <= line)
 }
 
 /// All rows but blank lines, rows of empty fields, and comments.
-fn rows(text: &str, separator: u8) -> Rows<'_> {
-    Rows { text, at: 0, line: 1, separator, width: 0 }
+fn rows(text: &str, separator: u8) -> impl Iterator<Item = Row> + '_ {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    std::iter::from_fn(move || {
+        let mut record = StringRecord::new();
+        // Reading from memory that is UTF-8 and of any width has no way to fail.
+        let more = reader.read_record(&mut record).unwrap_or(false);
+        more.then(|| Row { line: start_line(text, &record), record })
+    })
+    .filter(|row| row.record.iter().any(|field| !field.is_empty()))
+    .filter(|row| !row.field(0).is_some_and(|field| field.starts_with('#')))
 }
 
-/// Reads rows as RFC 4180 has them, and files in the wild: of any width, with line ends of any kind,
-/// blank lines between, and marks inside fields.
-struct Rows<'a> {
-    text: &'a str,
-    at: usize,
-    line: u64,
-    separator: u8,
-    /// Fields of the last row: most have as many.
-    width: usize,
-}
-
-impl<'a> Iterator for Rows<'a> {
-    type Item = Row<'a>;
-
-    fn next(&mut self) -> Option<Row<'a>> {
-        loop {
-            let row = self.any_row()?;
-            let is_comment = row.field(0).is_some_and(|field| field.starts_with('#'));
-            if !is_comment && row.fields.iter().any(|field| !field.is_empty()) {
-                return Some(row);
-            }
-        }
-    }
-}
-
-impl<'a> Rows<'a> {
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    /// The next row that is no blank line.
-    fn any_row(&mut self) -> Option<Row<'a>> {
-        while let Some(end @ (b'\r' | b'\n')) = self.byte() {
-            self.line += u64::from(end == b'\n');
-            self.at += 1;
-        }
-        self.byte()?;
-        let line = self.line;
-        let mut fields = Vec::with_capacity(self.width);
-        loop {
-            fields.push(self.field());
-            match self.byte() {
-                Some(byte) if byte == self.separator => self.at += 1,
-                _ => break,
-            }
-        }
-        self.width = fields.len();
-        Some(Row { line, fields })
-    }
-
-    /// A field, up to the separator or the end of the line.
-    fn field(&mut self) -> Cow<'a, str> {
-        let mut field = Cow::Borrowed("");
-        if self.byte() == Some(b'"') {
-            field = self.quoted();
-        }
-        // What follows a closing mark belongs to the field, as it is.
-        let separator = self.separator;
-        let rest = &self.text[self.at..];
-        let is_end = |byte: u8| byte == separator || byte == b'\r' || byte == b'\n';
-        let end = rest.bytes().position(is_end).unwrap_or(rest.len());
-        self.at += end;
-        field += &rest[..end];
-        match field {
-            Cow::Borrowed(field) => Cow::Borrowed(field.trim()),
-            Cow::Owned(field) => Cow::Owned(field.trim().to_owned()),
-        }
-    }
-
-    /// What is in quotation marks, up to the mark that closes them or the end of the text. Two marks
-    /// are one.
-    fn quoted(&mut self) -> Cow<'a, str> {
-        let mut field = Cow::Borrowed("");
-        loop {
-            self.at += 1;
-            let rest = &self.text[self.at..];
-            let end = rest.bytes().position(|byte| byte == b'"').unwrap_or(rest.len());
-            let part = &rest[..end];
-            self.line += part.bytes().filter(|byte| *byte == b'\n').count() as u64;
-            self.at += end;
-            field += part;
-            if self.byte().is_none() {
-                return field;
-            }
-            self.at += 1;
-            if self.byte() != Some(b'"') {
-                return field;
-            }
-            field += "\"";
-        }
-    }
+/// The line on which a record starts. Its position is where the one before it ended: what is left
+/// of that line's end, and blank lines, come first.
+fn start_line(text: &str, record: &StringRecord) -> u64 {
+    let Some(position) = record.position() else { return 1 };
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() + ends.filter(|byte| **byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
 mod tests {
-    use csv::{ReaderBuilder, StringRecord, Trim};
-    use proptest::{collection::vec, prelude::*};
-
     use super::*;
-
-    /// Rows as another reader has them.
-    fn oracle(text: &str, separator: u8) -> Vec<Vec<String>> {
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .trim(Trim::All)
-            .from_reader(text.as_bytes());
-        let fields = |row: StringRecord| row.iter().map(str::to_owned).collect::<Vec<_>>();
-        let rows = reader.into_records().map(|row| fields(row.unwrap()));
-        let is_kept = |row: &Vec<String>| {
-            row.iter().any(|field| !field.is_empty()) && !row[0].starts_with('#')
-        };
-        rows.filter(is_kept).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn rows_are_those_of_another_reader(pieces in vec("[a\" ,;#\r\n1ä\u{a0}]{0,4}|\"\"|,", 0..30)) {
-            let text = pieces.concat();
-            for separator in SEPARATORS {
-                let rows = rows(&text, separator);
-                let rows: Vec<Vec<String>> =
-                    rows.map(|row| row.fields.iter().map(|field| field.to_string()).collect()).collect();
-                prop_assert_eq!(rows, oracle(&text, separator), "{:?}", text);
-            }
-        }
-    }
 
     fn lines(text: &str) -> Vec<u64> {
         rows(text, b',').map(|row| row.line).collect()

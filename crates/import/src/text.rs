@@ -1,14 +1,13 @@
 //! From bytes to text: gzip, byte order marks, UTF-16, line ends.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Read};
 
-use crate::{
-    error::ImportError,
-    gzip::{self, Problem},
-};
+use flate2::read::MultiGzDecoder;
+
+use crate::error::ImportError;
 
 /// The most text that is read, packed or not: a page's memory ends at a few times this.
-const LIMIT_BYTES: usize = 256 << 20;
+const LIMIT_BYTES: u64 = 256 << 20;
 
 /// Starts of files that are not text, and what to do with them.
 const FOREIGN: [(&[u8], &str, &str); 6] = [
@@ -29,13 +28,13 @@ pub(crate) struct Text<'a> {
 /// Unpack and decode `bytes`.
 pub(crate) fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<Text<'a>, ImportError> {
     let mut notes = Vec::new();
-    let bytes = if bytes.starts_with(&gzip::MAGIC) {
+    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         notes.push("Unpacked with gzip.".to_owned());
         Cow::Owned(gunzip(file, bytes)?)
     } else {
         Cow::Borrowed(bytes)
     };
-    if bytes.len() > LIMIT_BYTES {
+    if bytes.len() as u64 > LIMIT_BYTES {
         return Err(too_large(file));
     }
     if let Some(&(_, what, remedy)) = FOREIGN.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
@@ -49,15 +48,16 @@ pub(crate) fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<Text<'a>, Import
 }
 
 fn gunzip(file: &str, bytes: &[u8]) -> Result<Vec<u8>, ImportError> {
-    // A small file can unpack to any size.
-    gzip::unpack(bytes, LIMIT_BYTES).map_err(|problem| match problem {
-        Problem::Broken(problem) => ImportError::BrokenGzip { file: file.to_owned(), problem },
-        Problem::TooMuch => too_large(file),
-    })
+    let mut unpacked = Vec::new();
+    // A small file can unpack to any size; reading stops one byte past the limit.
+    MultiGzDecoder::new(bytes).take(LIMIT_BYTES + 1).read_to_end(&mut unpacked).map_err(
+        |error| ImportError::BrokenGzip { file: file.to_owned(), problem: error.to_string() },
+    )?;
+    if unpacked.len() as u64 > LIMIT_BYTES { Err(too_large(file)) } else { Ok(unpacked) }
 }
 
 fn too_large(file: &str) -> ImportError {
-    ImportError::TooLarge { file: file.to_owned(), limit_mib: (LIMIT_BYTES >> 20) as u64 }
+    ImportError::TooLarge { file: file.to_owned(), limit_mib: LIMIT_BYTES >> 20 }
 }
 
 fn characters<'a>(bytes: Cow<'a, [u8]>, notes: &mut Vec<String>) -> Cow<'a, str> {
@@ -78,7 +78,7 @@ fn characters<'a>(bytes: Cow<'a, [u8]>, notes: &mut Vec<String>) -> Cow<'a, str>
 }
 
 fn utf8<'a>(bytes: Cow<'a, [u8]>, notes: &mut Vec<String>) -> Cow<'a, str> {
-    const MARK: char = '\u{feff}';
+    const MARK: &str = "\u{feff}";
     match bytes {
         Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text.trim_start_matches(MARK)),

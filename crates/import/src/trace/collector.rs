@@ -8,8 +8,6 @@ use crate::{
     error::{ImportError, quoted},
 };
 
-use sim_core::sort::by_first;
-
 use super::{ImportedRequest, ImportedTrace, SKIPPED_KEPT, Skipped, TraceFormat};
 
 /// How the raw rows of a file are to be understood.
@@ -226,24 +224,13 @@ impl Collector {
 fn sort(rows: &mut [ImportedRequest], notes: &mut Vec<String>) {
     let out_of_order = rows.windows(2).filter(|pair| pair[1].arrival_s < pair[0].arrival_s).count();
     if out_of_order > 0 {
-        in_order(rows);
+        // Stable: requests of one time stay in the order of the file.
+        rows.sort_by(|a, b| a.arrival_s.total_cmp(&b.arrival_s));
         notes.push(format!(
             "{} earlier than the row above; the rows were sorted by time.",
             counted(out_of_order, "request was", "requests were")
         ));
     }
-}
-
-/// Stable: requests of one time stay in the order of the file.
-fn in_order(rows: &mut [ImportedRequest]) {
-    let mut order: Vec<(f64, f64)> =
-        rows.iter().enumerate().map(|(index, row)| (row.arrival_s, index as f64)).collect();
-    by_first(&mut order);
-    let mut sorted = Vec::with_capacity(rows.len());
-    for (_, index) in order {
-        sorted.push(std::mem::take(&mut rows[index as usize]));
-    }
-    rows.swap_with_slice(&mut sorted);
 }
 
 fn counted(number: usize, one: &str, more: &str) -> String {

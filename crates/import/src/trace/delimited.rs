@@ -63,7 +63,7 @@ fn format(header: &Header, places: [usize; 3]) -> TraceFormat {
 }
 
 /// Ids as in `[1, 2, 3]`, `1 2 3` or `1|2|3`.
-fn prefix_hashes(row: &Row<'_>, column: Option<usize>) -> Result<Vec<u64>, String> {
+fn prefix_hashes(row: &Row, column: Option<usize>) -> Result<Vec<u64>, String> {
     let field = column.and_then(|index| row.field(index)).unwrap_or_default();
     field
         .trim_matches(['[', ']'])

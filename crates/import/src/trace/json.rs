@@ -1,18 +1,21 @@
 //! Traces in JSON: one object a line, or one array of objects.
 
-use std::ops::Deref;
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
 
 use crate::{
     alias::{self, Columns},
     clock::Unit,
     error::{ImportError, listed, quoted},
-    json::{self, Object, Value},
 };
 
 use super::{
     ImportedTrace, TraceFormat,
     collector::{Collector, RawRow, Reading},
 };
+
+type Object = Map<String, Value>;
 
 /// Where a request's fields are in its object: paths of keys.
 struct Schema {
@@ -30,97 +33,70 @@ struct Schema {
 const OBJECTS_TRIED: usize = 100;
 
 /// An object, or why there is none, with its line or number.
-type Item<'a> = (u64, Result<Held<'a>, String>);
-
-/// An object of a line of its own, or one of many that are all there.
-enum Held<'a> {
-    Own(Object<'a>),
-    Lent(&'a Object<'a>),
-}
-
-impl<'a> Deref for Held<'a> {
-    type Target = Object<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Own(object) => object,
-            Self::Lent(object) => object,
-        }
-    }
-}
+type Item<'a> = (u64, Result<Cow<'a, Object>, String>);
 
 pub(super) fn read(file: &str, text: &str) -> Result<ImportedTrace, ImportError> {
     if !is_document(text) {
-        return gather(file, "line", &|| Box::new(text.lines().enumerate().filter_map(line)));
+        return gather(file, "line", || text.lines().enumerate().filter_map(line));
     }
     match whole(file, text)? {
-        Value::Array(items, _) => {
-            gather(file, "item", &|| Box::new(items.iter().enumerate().map(item)))
-        }
-        Value::Object(object, _) => Err(missing(file, 1, &object)),
+        Value::Array(items) => gather(file, "item", || items.iter().enumerate().map(item)),
+        Value::Object(object) => Err(missing(file, 1, &object)),
         // A document that starts with a bracket or a brace is one of the two.
-        _ => Err(missing(file, 1, &Object::default())),
+        _ => Err(missing(file, 1, &Object::new())),
     }
 }
 
 /// Whether the text is one document and not one object a line.
 fn is_document(text: &str) -> bool {
-    let is_object = |line: &str| json::object(line).is_ok();
+    let is_object = |line: &str| serde_json::from_str::<Object>(line).is_ok();
     text.trim_start().starts_with('[') || !text.lines().take(OBJECTS_TRIED).any(is_object)
 }
 
-fn whole<'a>(file: &str, text: &'a str) -> Result<Value<'a>, ImportError> {
-    json::value(text).map_err(|broken| {
-        let (line, column) = broken.place(text);
-        ImportError::BrokenJson {
-            file: file.to_owned(),
-            line,
-            column,
-            problem: broken.problem,
-            remedy: "give one object a line, or one array of objects",
-        }
+fn whole(file: &str, text: &str) -> Result<Value, ImportError> {
+    serde_json::from_str(text).map_err(|error| ImportError::BrokenJson {
+        file: file.to_owned(),
+        line: error.line(),
+        column: error.column(),
+        problem: cause(&error),
+        remedy: "give one object a line, or one array of objects",
     })
 }
 
-fn item<'a>((index, value): (usize, &'a Value<'a>)) -> Item<'a> {
-    let object = value.as_object().map(Held::Lent).ok_or_else(|| {
-        format!("{} is no object; give one object a request", quoted(value.shown()))
+/// The parser's message without its position.
+fn cause(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+fn item((index, value): (usize, &Value)) -> Item<'_> {
+    let object = value.as_object().map(Cow::Borrowed).ok_or_else(|| {
+        format!("{} is no object; give one object a request", quoted(&value.to_string()))
     });
     (index as u64 + 1, object)
 }
 
 fn line((index, line): (usize, &str)) -> Option<Item<'_>> {
     let line = line.trim();
-    let object = json::object(line).map(Held::Own).map_err(|broken| {
+    let object = serde_json::from_str(line).map(Cow::Owned).map_err(|error| {
         format!(
             "not a JSON object (column {}: {}); give one object a line",
-            broken.place(line).1,
-            broken.problem
+            error.column(),
+            cause(&error)
         )
     });
     (!line.is_empty()).then_some((index as u64 + 1, object))
 }
 
-fn gather<'a>(
+fn gather<'a, I: Iterator<Item = Item<'a>>>(
     file: &str,
     place: &'static str,
-    items: &dyn Fn() -> Box<dyn Iterator<Item = Item<'a>> + 'a>,
+    items: impl Fn() -> I,
 ) -> Result<ImportedTrace, ImportError> {
-    let mut nearest = None;
-    let mut schema = None;
-    for (at, item) in items().take(OBJECTS_TRIED) {
-        let Ok(object) = item else { continue };
-        schema = Schema::of(&object);
-        if schema.is_some() {
-            break;
-        }
-        nearest.get_or_insert((at, object));
-    }
-    let Some(schema) = schema else {
-        return Err(match nearest {
-            Some((at, object)) => missing(file, at, &object),
-            None => missing(file, 1, &Object::default()),
-        });
+    let tried = || items().take(OBJECTS_TRIED).filter_map(|(at, item)| Some((at, item.ok()?)));
+    let Some(schema) = tried().find_map(|(_, object)| Schema::of(&object)) else {
+        let (at, nearest) = tried().next().unwrap_or_default();
+        return Err(missing(file, at.max(1), &nearest));
     };
     let mut collector = Collector::new(schema.reading(place));
     for (at, item) in items() {
@@ -139,8 +115,8 @@ fn gather<'a>(
     collector.finish(file, notes)
 }
 
-fn missing(file: &str, line: u64, object: &Object<'_>) -> ImportError {
-    let names = object.keys();
+fn missing(file: &str, line: u64, object: &Object) -> ImportError {
+    let names: Vec<&String> = object.keys().collect();
     ImportError::MissingColumns {
         file: file.to_owned(),
         line,
@@ -154,13 +130,13 @@ fn missing(file: &str, line: u64, object: &Object<'_>) -> ImportError {
 }
 
 impl Schema {
-    fn of(object: &Object<'_>) -> Option<Self> {
-        if object.get("metadata").is_some() && object.get("metrics").is_some() {
+    fn of(object: &Object) -> Option<Self> {
+        if object.contains_key("metadata") && object.contains_key("metrics") {
             return Self::aiperf(object);
         }
-        let names = object.keys();
+        let names: Vec<&String> = object.keys().collect();
         let columns = Columns::find(&names);
-        let path = |index: usize| vec![names[index].to_owned()];
+        let path = |index: usize| vec![names[index].clone()];
         let (arrival, input, output) = (columns.arrival?, columns.input?, columns.output?);
         let plain = [arrival, input, output].map(|index| alias::plain(names[index]));
         let is_mooncake = plain == ["timestamp", "inputlength", "outputlength"];
@@ -176,7 +152,7 @@ impl Schema {
         })
     }
 
-    fn aiperf(object: &Object<'_>) -> Option<Self> {
+    fn aiperf(object: &Object) -> Option<Self> {
         let path = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect::<Vec<_>>();
         let schema = Self {
             format: TraceFormat::AiperfRecords,
@@ -203,7 +179,7 @@ impl Schema {
         }
     }
 
-    fn take(&self, place: u64, object: &Object<'_>, collector: &mut Collector) {
+    fn take(&self, place: u64, object: &Object, collector: &mut Collector) {
         if self.format == TraceFormat::AiperfRecords
             && let Some(reason) = unmeasured(object)
         {
@@ -211,62 +187,60 @@ impl Schema {
             return;
         }
         let text = |path: &Vec<String>| at(object, path).and_then(written);
+        let (arrival, input, output) = (text(&self.arrival), text(&self.input), text(&self.output));
         let session = self.session.as_ref().and_then(text);
         let prefix = self.prefix.as_ref().and_then(|path| at(object, path));
         let raw = RawRow {
-            arrival: text(&self.arrival),
-            input: text(&self.input),
-            output: text(&self.output),
+            arrival: arrival.as_deref(),
+            input: input.as_deref(),
+            output: output.as_deref(),
             prefix_hashes: prefix.map_or_else(|| Ok(Vec::new()), prefix_hashes),
-            session,
+            session: session.as_deref(),
         };
         collector.take(place, raw);
     }
 }
 
 /// Why an AIPerf record is not a request of the measured load, if it is not.
-fn unmeasured(object: &Object<'_>) -> Option<String> {
+fn unmeasured(object: &Object) -> Option<String> {
     let metadata = object.get("metadata")?;
-    let phase = metadata.get("benchmark_phase").and_then(Value::as_text);
+    let phase = metadata.get("benchmark_phase").and_then(Value::as_str);
     if let Some(phase) = phase.filter(|phase| *phase != "profiling") {
         return Some(format!(
             "benchmark_phase is {}; only requests of “profiling” are used",
             quoted(phase)
         ));
     }
-    let cancelled = matches!(metadata.get("was_cancelled"), Some(Value::Bool(true)));
-    let failed = object.get("error").is_some_and(|error| !matches!(error, Value::Null));
+    let cancelled = metadata.get("was_cancelled").and_then(Value::as_bool) == Some(true);
+    let failed = object.get("error").is_some_and(|error| !error.is_null());
     (cancelled || failed)
         .then(|| "the request failed or was cancelled, so that its output is not known".to_owned())
 }
 
-fn at<'a>(object: &'a Object<'_>, path: &[String]) -> Option<&'a Value<'a>> {
+fn at<'a>(object: &'a Object, path: &[String]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(object.get(first)?, |value, key| value.get(key))
 }
 
 /// A number or text as written; `None` for null.
-fn written<'a>(value: &'a Value<'_>) -> Option<&'a str> {
+fn written(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,
-        other => Some(other.shown().trim()),
+        Value::String(text) => Some(Cow::Borrowed(text.trim())),
+        other => Some(Cow::Owned(other.to_string())),
     }
 }
 
-fn prefix_hashes(value: &Value<'_>) -> Result<Vec<u64>, String> {
-    let bad = |value: &Value<'_>| {
+fn prefix_hashes(value: &Value) -> Result<Vec<u64>, String> {
+    let bad = |value: &Value| {
         format!(
             "block ids hold {}, which is no whole number of 64 bits; number the blocks",
-            quoted(value.shown())
+            quoted(&value.to_string())
         )
     };
-    let Value::Array(ids, _) = value else {
-        return if matches!(value, Value::Null) { Ok(Vec::new()) } else { Err(bad(value)) };
-    };
-    let mut hashes = Vec::with_capacity(ids.len());
-    for id in ids {
-        let Value::Number(number) = id else { return Err(bad(id)) };
-        hashes.push(number.parse().map_err(|_| bad(id))?);
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(ids) => ids.iter().map(|id| id.as_u64().ok_or_else(|| bad(id))).collect(),
+        other => Err(bad(other)),
     }
-    Ok(hashes)
 }

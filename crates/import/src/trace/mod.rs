@@ -70,7 +70,7 @@ impl TraceFormat {
 }
 
 /// One request as it was recorded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRequest {
     /// When it was sent, in seconds. Dates and times since 1970 count from the first request,
     /// other times are as written.

@@ -56,7 +56,7 @@ impl TraceSummary {
 
 impl LengthSummary {
     fn of(mut lengths: Vec<u64>) -> Self {
-        sim_core::sort::whole(&mut lengths);
+        lengths.sort_unstable();
         let sum: u128 = lengths.iter().map(|&length| u128::from(length)).sum();
         let percentile = |percent: usize| {
             // The least rank with at least this share at or below it.
