@@ -25,10 +25,7 @@ Exit codes:
 
 /// What fits a screen: `-h`.
 const FIRST_STEPS: &str = "\
-Examples:
-  headroom plan                                   the preset: Qwen2.5-7B on H100, 100 req/s
-  headroom plan model=llama-3.1-8b gpu=h200 rate=40 ttft=500ms
-More with --help; what a command takes with headroom plan -h, its settings with headroom plan --help.";
+Try headroom plan gpu=h200 rate=40 ttft=500ms; more with --help, and settings with headroom plan --help.";
 
 const EXAMPLES: &str = "\
 Examples:

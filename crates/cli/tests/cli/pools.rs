@@ -56,11 +56,11 @@ fn what_plan_and_simulate_do_with_one_pool_is_said() {
     };
     let few = ["rate=4", "sim.requests=100"];
     let of_plan = notes(&[&["plan", "--quick", "disagg.prefill=2"][..], &few].concat());
-    assert!(of_plan.contains("headroom simulate alone"), "{of_plan}");
+    assert!(of_plan.contains("the plan itself is about replicas that do both"), "{of_plan}");
     assert!(!of_plan.contains("set disagg"), "{of_plan}");
     let of_run = notes(&[&["simulate", "disagg.prefill=2"][..], &few].concat());
     assert!(of_run.contains("set disagg.decode=1 to use it"), "{of_run}");
-    assert!(!of_run.contains("alone"), "{of_run}");
+    assert!(!of_run.contains("the plan itself"), "{of_run}");
     assert_eq!(notes(&[&["simulate"][..], &POOLS, &few].concat()), "");
 }
 
