@@ -28,14 +28,14 @@ fn population(link: &str) -> Population {
     parsed(link).resolve().expect(link).attendance.clients.population
 }
 
-/// The model takes 32,768 tokens.
+/// The model takes 131,072 tokens.
 #[test]
 fn turns_make_sessions_within_the_context() {
     let [class] = &classes("turns=uniform(2,8)&think=fixed(3s)")[..] else { panic!("one class") };
     let sessions = Sessions {
         turns: Turns::Uniform { least: 2, most: 8 },
         think: ClientTime::Fixed { mean_s: 3.0 },
-        most_tokens: 32_768,
+        most_tokens: 131_072,
     };
     assert_eq!(class.sessions, Some(sessions));
     assert_eq!(population("turns=5"), Population::Sessions);
@@ -80,7 +80,7 @@ fn the_ledger_tells_what_sessions_come_to() {
     assert_eq!(entry("think"), (20.0, Provenance::Given));
     // 0, 200, … 800 tokens before the five turns.
     assert_eq!(entry("turns.history"), (400.0, Provenance::Derived));
-    assert_eq!(entry("turns.most_tokens"), (32_768.0, Provenance::Derived));
+    assert_eq!(entry("turns.most_tokens"), (131_072.0, Provenance::Derived));
     let plain = parsed("rate=5").resolve().expect("it resolves");
     assert!(plain.ledger.get("turns").is_none() && plain.ledger.get("think").is_none());
 }
@@ -119,13 +119,13 @@ fn conversations_that_grow_too_long_are_told() {
             .map(|notice| notice.message)
             .collect()
     };
-    assert_eq!(told("turns=25").len(), 0);
-    // 25 turns of 1,280 tokens come to 32,000.
+    assert_eq!(told("turns=102").len(), 0);
+    // 102 turns of 1,280 tokens come to 130,560.
     assert_eq!(
-        told("turns=26"),
+        told("turns=103"),
         [
             "Conversations lose their oldest turns where prompt and answer would exceed this model’s \
-          context of 32,768 tokens: about from turn 26 on."
+          context of 131,072 tokens: about from turn 103 on."
         ]
     );
     assert_eq!(
