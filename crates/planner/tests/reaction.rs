@@ -201,9 +201,12 @@ fn conversations_take_more_and_a_cache_gives_it_back() {
     assert!(turns < 0.8 * single, "{turns} of {single}");
     let ceiling = sessions.ceiling_per_s.expect("a ceiling").value;
     assert!(turns < ceiling, "{turns} {ceiling}");
-    // 200 + 7 · 300 / 2 tokens on average.
-    let alike = capacity("rate=60&in=1250&out=100&sched.max_num_batched_tokens=4096");
-    assert!((turns / alike - 1.0).abs() < 0.15, "{turns} {alike}");
+    // 200 + 7 · 300 / 2 tokens on average: as much work, so as many are finished at most. The target is
+    // held up to a higher rate, since turns wait for their answers and do not pile up.
+    let alike = plan("rate=60&in=1250&out=100&sched.max_num_batched_tokens=4096");
+    let alike_ceiling = alike.ceiling_per_s.expect("a ceiling").value;
+    assert!((ceiling / alike_ceiling - 1.0).abs() < 0.02, "{ceiling} {alike_ceiling}");
+    assert!(turns > alike.capacity_per_s.expect("a capacity").value, "{turns}");
     let vllm = format!("{chat}&turns=8&think=3s&sched.rules=vllm-0.33");
     let without = capacity(&vllm);
     let with = plan(&format!("{vllm}&sched.prefix_caching=on"));

@@ -56,7 +56,10 @@ fn check(setup: &Setup, run: &Run) -> Result<(), TestCaseError> {
     for (record, request) in records(run).iter().zip(&asked) {
         prop_assert_eq!(record.arrival_s, request.arrival_s);
         if record.outcome == Outcome::Rejected {
-            prop_assert!(never_fits(setup, request.input_tokens, request.output_tokens));
+            prop_assert!(
+                never_fits(setup, request.input_tokens, request.output_tokens),
+                "{record:?} {request:?}"
+            );
             continue;
         }
         // A step may begin a rounding error before an arrival that it sees.

@@ -119,7 +119,9 @@ impl RequestClass {
 
     fn largest_tokens(&self) -> u64 {
         let own_tokens = self.lengths.largest_tokens();
-        self.sessions.map_or(own_tokens, |sessions| sessions.largest_tokens(own_tokens))
+        let prefix_tokens = self.shared_prefix.map_or(0, |prefix| prefix.tokens);
+        self.sessions
+            .map_or(own_tokens, |sessions| sessions.largest_tokens(own_tokens, prefix_tokens))
     }
 }
 

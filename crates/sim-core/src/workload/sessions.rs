@@ -199,12 +199,14 @@ impl Sessions {
     }
 
     /// Tokens of the largest turn whose own prompt and answer have at most `own_tokens`.
-    pub(super) fn largest_tokens(&self, own_tokens: u64) -> u64 {
+    pub(super) fn largest_tokens(&self, own_tokens: u64, prefix_tokens: u64) -> u64 {
+        // What is never left out stands before a turn that stays whole, whatever the limit.
+        let whole_turn = own_tokens.saturating_add(prefix_tokens.min(own_tokens));
         let whole = match self.turns.most() {
             Some(most) => most.saturating_mul(own_tokens),
             None => u64::MAX,
         };
-        whole.min(self.most_tokens.max(own_tokens)).min(MAX_LENGTH_TOKENS.max(own_tokens))
+        whole.min(self.most_tokens.max(whole_turn)).min(MAX_LENGTH_TOKENS.max(whole_turn))
     }
 
     /// The mean number of tokens that a turn finds in the conversation before its own, where each turn

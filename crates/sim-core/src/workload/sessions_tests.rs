@@ -180,11 +180,15 @@ fn numbers_outside_their_domain_are_named() {
 #[test]
 fn the_largest_turn_is_bounded_by_turns_and_by_the_limit() {
     let largest = |turns, most_tokens, own| {
-        Sessions { turns, most_tokens, ..Sessions::SINGLE }.largest_tokens(own)
+        Sessions { turns, most_tokens, ..Sessions::SINGLE }.largest_tokens(own, 0)
     };
     assert_eq!(largest(Turns::Fixed { turns: 5 }, u64::MAX, 100), 500);
     assert_eq!(largest(Turns::Fixed { turns: 5 }, 300, 100), 300);
     assert_eq!(largest(Turns::Fixed { turns: 5 }, 30, 100), 100);
     assert_eq!(largest(Turns::Geometric { mean: 5.0 }, 300, 100), 300);
     assert_eq!(largest(Turns::Geometric { mean: 5.0 }, u64::MAX, 100), MAX_LENGTH_TOKENS);
+    // The beginning that is never left out comes on top of a turn that is longer than the limit.
+    let pinned = Sessions { turns: Turns::Fixed { turns: 2 }, most_tokens: 20, ..Sessions::SINGLE };
+    assert_eq!(pinned.largest_tokens(206, 93), 299);
+    assert_eq!(pinned.largest_tokens(40, 93), 80);
 }
