@@ -1,7 +1,7 @@
 //! The accurate model: a step as the sum of its kernels.
 //!
 //! Each layer is matrix products, attention, reductions over ranks and a fixed cost. A matrix product is a
-//! smooth roofline ([`roofline`]); experts read those weights that the step's tokens visit; attention of a
+//! smooth roofline (`roofline.rs`); experts read those weights that the step's tokens visit; attention of a
 //! prompt is arithmetic over pairs of tokens, attention of a decode reads its context. Rates are a GPU's
 //! peaks times the shares that timed kernels reach ([`GpuRates`]); what an engine spends beside kernels is
 //! fitted ([`Overheads`]).
