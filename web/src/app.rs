@@ -9,7 +9,7 @@ use crate::{
     dom::{El, el, in_body},
     kept::Kept,
     keys::{self, KeySheet},
-    late,
+    late::{self, LatePart},
     shell::{side_panel, toast, top_bar, with_notice_line},
     state::{Sheet, State, View},
     strings,
@@ -33,12 +33,25 @@ pub(crate) struct Layout {
     pub(crate) is_narrow: RwSignal<bool>,
 }
 
-/// Builds the page into the document's body.
+/// Builds the page into the document's body: at once, or where its link names what is in the late part,
+/// when that is there.
 pub(crate) fn app() {
+    let late = LatePart::new();
     let link = url_state::fragment();
+    if !scenario::link_wants_wide_catalogue(&link) {
+        build(late, &link);
+        return;
+    }
+    let owner = Owner::current();
+    late.before(Box::new(move || {
+        owner.unwrap_or_default().with(|| build(late, &link));
+    }));
+}
+
+fn build(late: LatePart, link: &str) {
     let kept = Kept::new();
-    let Parsed { scenario, notices } = url_state::opened(&link, kept);
-    let state = State::new(scenario, View::of_link(&link), notices, kept);
+    let Parsed { scenario, notices } = url_state::opened(link, kept);
+    let state = State::new(scenario, View::of_link(link), notices, kept, late);
     let layout = Layout {
         is_phone: media_signal("(max-width: 599px)"),
         is_narrow: media_signal("(max-width: 899px)"),

@@ -45,6 +45,8 @@ pub(crate) struct LatePart {
     pub(crate) module: StoredValue<JsValue, LocalStorage>,
     /// Whether somebody waits for it.
     wanted: StoredValue<bool>,
+    /// What goes on once it is there, or has failed to come.
+    waiting: StoredValue<Vec<Box<dyn FnOnce()>>, LocalStorage>,
 }
 
 #[wasm_bindgen]
@@ -59,10 +61,33 @@ impl LatePart {
     /// None yet; a module that was not cut has all of it.
     pub(crate) fn new() -> Self {
         let stage = if late::is_apart() { Stage::Absent } else { Stage::Here };
+        // The wide catalogue is in it.
+        scenario::set_wide_catalogue_absent(stage == Stage::Absent);
         Self {
             stage: RwSignal::new(stage),
             module: StoredValue::new_local(JsValue::UNDEFINED),
             wanted: StoredValue::new(false),
+            waiting: StoredValue::new_local(Vec::new()),
+        }
+    }
+
+    /// Goes on at once if it is there, and otherwise once it is, or has failed to come.
+    pub(crate) fn before(self, then: Box<dyn FnOnce()>) {
+        if self.stage.get_untracked() == Stage::Here {
+            then();
+            return;
+        }
+        self.waiting.update_value(|waiting| waiting.push(then));
+        self.want();
+    }
+
+    /// Is there, or has failed to come.
+    fn settle(self, stage: Stage) {
+        scenario::set_wide_catalogue_absent(stage != Stage::Here);
+        let waiting = self.waiting.try_update_value(std::mem::take).unwrap_or_default();
+        self.stage.set(stage);
+        for then in waiting {
+            then();
         }
     }
 
@@ -109,7 +134,7 @@ impl LatePart {
                 self.follow(&instantiate(&bytes, &late::imports()), move |both| {
                     let module = Reflect::get(&both, &JsValue::from_str("module"));
                     self.module.set_value(module.unwrap_or_default());
-                    self.stage.set(Stage::Here);
+                    self.settle(Stage::Here);
                 });
             });
         });
@@ -129,7 +154,7 @@ impl LatePart {
 
     fn fail(self) {
         let wanted = self.wanted.get_value();
-        self.stage.set(if wanted { Stage::Failed } else { Stage::Absent });
+        self.settle(if wanted { Stage::Failed } else { Stage::Absent });
     }
 
     /// What `build` makes, once the late part is there; until then `instead` tells how far that is,

@@ -9,22 +9,22 @@ pub(crate) fn catalogue() -> Option<&'static Catalog> {
 
 /// A model's name, or its slug if the catalogue does not have it.
 pub(crate) fn model(slug: &str) -> String {
-    find_model(slug).map_or_else(|| slug.to_owned(), |model| model.name.clone())
+    scenario::model_name(slug)
 }
 
 /// A GPU's name in pickers.
 pub(crate) fn gpu(slug: &str) -> String {
-    find_gpu(slug).map_or_else(|| slug.to_owned(), |gpu| gpu.name.clone())
+    find_gpu(slug).map_or_else(|| scenario::gpu_name(slug), |gpu| gpu.name.clone())
 }
 
 /// A GPU's name in sentences.
 pub(crate) fn gpu_short(slug: &str) -> String {
-    find_gpu(slug).map_or_else(|| slug.to_owned(), |gpu| gpu.short_name.clone())
+    scenario::gpu_name(slug)
 }
 
 /// A model's name on a chip: without its variant.
 pub(crate) fn model_short(slug: &str) -> String {
-    find_model(slug).map_or_else(|| slug.to_owned(), |model| model.network.clone())
+    find_model(slug).map_or_else(|| scenario::model_name(slug), |model| model.network.clone())
 }
 
 /// A model by its slug.

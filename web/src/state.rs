@@ -218,7 +218,13 @@ struct LastAsked {
 
 impl State {
     /// Begins with a scenario and the notices of its link.
-    pub(crate) fn new(first: Scenario, view: View, notices: Vec<Notice>, kept: Kept) -> Self {
+    pub(crate) fn new(
+        first: Scenario,
+        view: View,
+        notices: Vec<Notice>,
+        kept: Kept,
+        late: LatePart,
+    ) -> Self {
         let scenario = RwSignal::new(first.clone());
         let recording = RwSignal::new(None::<Seldom>);
         let current = memo(move |_| {
@@ -258,7 +264,7 @@ impl State {
             kept,
             mover: StoredValue::new(""),
             shortened: RwSignal::new(Vec::new()),
-            late: LatePart::new(),
+            late,
             client: StoredValue::new_local(None),
             asked: StoredValue::new(LastAsked::default()),
             proof_began_ms: StoredValue::new(0.0),
@@ -271,9 +277,17 @@ impl State {
         self.change_by("", scenario);
     }
 
-    /// The same, as one of the moves of a control.
+    /// The same, as one of the moves of a control. A deployment waits for what it is computed from.
     #[inline(never)]
-    pub(crate) fn change_by(self, mover: &'static str, mut scenario: Scenario) {
+    pub(crate) fn change_by(self, mover: &'static str, scenario: Scenario) {
+        if scenario.deploy.is_asked_for() {
+            self.late.before(Box::new(move || self.take_change(mover, scenario)));
+        } else {
+            self.take_change(mover, scenario);
+        }
+    }
+
+    fn take_change(self, mover: &'static str, mut scenario: Scenario) {
         let shortened = scenario.limit_to_context();
         if !shortened.is_empty() {
             self.shortened.set(shortened);

@@ -184,6 +184,20 @@ impl AddressBar {
         }
     }
 
+    /// Puts a link in force that the address bar came to without the page.
+    fn open(self, link: &str) {
+        let state = self.state;
+        let parsed = opened(link, state.kept);
+        let before = state.scenario.get_untracked();
+        let view = View::of_link(link);
+        let link = view.link(&parsed.scenario);
+        self.settled.set_value(Entry { link, kept: state.kept.written() });
+        state.toast.set(strings::restored(&before, &parsed.scenario));
+        state.notices.set(parsed.notices);
+        state.put_in_force("", parsed.scenario);
+        state.show(view);
+    }
+
     /// An entry has come to rest: of its own, unless only what is kept with it is new.
     fn settle(self, entry: Entry) {
         self.replace.cancel();
@@ -210,15 +224,11 @@ fn listen(bar: AddressBar) {
         bar.replace.cancel();
         bar.rest.cancel();
         bar.moving.set_value(None);
-        let parsed = opened(&link, state.kept);
-        let before = state.scenario.get_untracked();
-        let view = View::of_link(&link);
-        let link = view.link(&parsed.scenario);
-        bar.settled.set_value(Entry { link, kept: state.kept.written() });
-        state.toast.set(strings::restored(&before, &parsed.scenario));
-        state.notices.set(parsed.notices);
-        state.put_in_force("", parsed.scenario);
-        state.show(view);
+        if scenario::link_wants_wide_catalogue(&link) {
+            state.late.before(Box::new(move || bar.open(&link)));
+        } else {
+            bar.open(&link);
+        }
     });
     for event in ["popstate", "hashchange"] {
         let callback = on_change.as_ref().unchecked_ref();

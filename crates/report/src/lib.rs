@@ -58,4 +58,4 @@ pub use telling::{
 };
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::windows_csv;
-pub use words::{RUN_LONGER, run_pools, run_transfers, with_headroom};
+pub use words::{RUN_LONGER, one_server, run_pools, run_transfers, with_headroom};

@@ -30,7 +30,8 @@ pub(crate) const WITHHELD: &str = "withheld";
 pub(crate) const NOTHING_HELPS: &str =
     "No change that we know of helps: check the numbers that were typed.";
 /// “one GPU”, “one engine of 4 GPUs”.
-pub(crate) fn one_server(gpus_each: u64) -> String {
+#[must_use]
+pub fn one_server(gpus_each: u64) -> String {
     of_engines("one GPU".to_owned(), gpus_each)
 }
 

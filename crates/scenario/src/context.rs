@@ -7,7 +7,7 @@ use crate::{
     field::field,
     notice::{Notice, NoticeKind},
     schema::{Scenario, StepKind},
-    wide,
+    wide::wide,
 };
 
 /// A length that the model cannot take.
@@ -78,7 +78,7 @@ impl Scenario {
         }
         match catalog::builtin().ok()?.model(&self.model) {
             Ok(model) => Some(model.context_tokens.value as u64),
-            Err(_) => wide::context_tokens(&self.model),
+            Err(_) => wide()?.context_tokens(&self.model),
         }
     }
 

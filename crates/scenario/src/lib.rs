@@ -57,4 +57,6 @@ pub use rules::SchedRules;
 pub use schema::{
     Deploy, Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions,
 };
-pub use wide::{gpu_name, model_name};
+#[cfg(feature = "networks")]
+pub use wide::set_wide_catalogue_absent;
+pub use wide::{Listed, gpu_name, link_wants_wide_catalogue, model_name, wide_gpus, wide_models};

@@ -13,7 +13,9 @@ use crate::{
     range::{self, Taken},
     reading, rules,
     schema::{Scenario, StepKind},
-    sessions, wide, writing,
+    sessions,
+    wide::wide,
+    writing,
 };
 
 /// Word that returns an optional setting to what the catalogue gives.
@@ -255,13 +257,18 @@ fn chosen(field: &Field, text: &str) -> Result<&'static str, String> {
 /// The slug of a model or a GPU, from its slug or an alias.
 fn slug(text: &str, what: &str) -> Result<String, Problem> {
     let catalog = catalog::builtin().map_err(|error| Problem::Name(format!("{error}.")))?;
-    let (found, wide): (_, fn(&str) -> _) = if what == "model" {
-        (catalog.model(text).map(|model| model.slug.clone()), wide::model_slug)
+    let is_model = what == "model";
+    let found = if is_model {
+        catalog.model(text).map(|model| model.slug.clone())
     } else {
-        (catalog.gpu(text).map(|gpu| gpu.slug.clone()), wide::gpu_slug)
+        catalog.gpu(text).map(|gpu| gpu.slug.clone())
+    };
+    let beyond = || {
+        let wide = wide()?;
+        if is_model { wide.model_slug(text) } else { wide.gpu_slug(text) }
     };
     // The short list goes first: what its names mean in links never changes.
-    found.or_else(|error| wide(text).ok_or(error)).map_err(|error| {
+    found.or_else(|error| beyond().ok_or(error)).map_err(|error| {
         let name = quoted(text);
         let otherwise = or_choose(what, &error.suggestions);
         Problem::Name(format!("No {what} called {name}{otherwise}"))

@@ -1,67 +1,148 @@
-//! Names beyond the short list. They are known where the wide catalogue is carried along.
+//! What the short list does not have: further names, and engines that are set up as their versions do.
+//!
+//! The rest of the crate goes through one door, [`wide`]. A program without the wide catalogue has none;
+//! a page has it once the part of it has come that few visitors need.
 
-/// The slug of a model of the wide catalogue, its format included where it is not the first one.
+use sim_core::StepTimeSpec;
+
+use crate::{
+    resolve::{Ledger, Memory, ResolveError},
+    schema::Scenario,
+};
+
 #[cfg(feature = "networks")]
-pub(crate) fn model_slug(name: &str) -> Option<String> {
-    let found = catalog::checkpoint(name).ok()?;
-    let format = found.format().filter(|_| found.chosen != Some(0));
-    Some(format.map_or(found.slug.clone(), |format| [&found.slug, "-", format.word()].concat()))
+mod networks;
+
+/// Values of one setting that may make room, each with what it does; the smallest change first.
+pub(crate) type Changes = (&'static str, Vec<(String, String)>);
+
+/// Step time, memory, and tokens of the KV cache.
+pub(crate) type EngineNumbers = (StepTimeSpec, Memory, u64);
+
+/// A model or a GPU that can be named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// What links call it.
+    pub slug: String,
+    /// What people call it.
+    pub name: String,
+    /// Who makes it.
+    pub maker: String,
+    /// Its size in a few words.
+    pub facts: String,
 }
 
-/// The slug of a GPU of the wide catalogue.
-#[cfg(feature = "networks")]
-pub(crate) fn gpu_slug(name: &str) -> Option<String> {
-    catalog::device(name).ok().map(|device| device.slug)
+/// The wide catalogue.
+pub(crate) trait Wide {
+    /// The slug of a model, its format included where it is not the first one.
+    fn model_slug(&self, name: &str) -> Option<String>;
+    /// The slug of a GPU.
+    fn gpu_slug(&self, name: &str) -> Option<String>;
+    /// The longest context of a model, tokens.
+    fn context_tokens(&self, slug: &str) -> Option<u64>;
+    /// “Llama-3.3-70B in FP8”.
+    fn model_name(&self, slug: &str) -> Option<String>;
+    /// “H200”.
+    fn gpu_name(&self, slug: &str) -> Option<String>;
+    /// Models that match what was typed, best first; all of them for nothing.
+    fn models(&self, query: &str) -> Vec<Listed>;
+    /// The same of GPUs.
+    fn gpus(&self, query: &str) -> Vec<Listed>;
+    /// A deployment in numbers.
+    fn resolve(
+        &self,
+        scenario: &Scenario,
+        ledger: &mut Ledger,
+    ) -> Result<EngineNumbers, ResolveError>;
+    /// Changes of the deployment that may make room, the smallest of each kind first.
+    fn roomier(&self, scenario: &Scenario) -> Vec<Changes>;
 }
 
-/// The longest context of a model of the wide catalogue.
+/// The wide catalogue, where this program has it by now.
 #[cfg(feature = "networks")]
-pub(crate) fn context_tokens(slug: &str) -> Option<u64> {
-    catalog::checkpoint(slug).ok().map(|found| found.config.context_tokens)
-}
-
-#[cfg(feature = "networks")]
-fn wide_model_name(slug: &str) -> Option<String> {
-    let found = catalog::checkpoint(slug).ok()?;
-    let format = found.format().filter(|_| found.chosen != Some(0));
-    Some(format.map_or(found.name.clone(), |format| format!("{} in {}", found.name, format.name())))
-}
-
-#[cfg(feature = "networks")]
-fn wide_gpu_name(slug: &str) -> Option<String> {
-    catalog::device(slug).ok().map(|device| device.short_name)
+pub(crate) fn wide() -> Option<&'static dyn Wide> {
+    absence::is_here().then(networks::door)
 }
 
 #[cfg(not(feature = "networks"))]
-mod none {
-    pub(crate) const fn model_slug(_: &str) -> Option<String> {
-        None
+pub(crate) const fn wide() -> Option<&'static dyn Wide> {
+    None
+}
+
+/// Whether the part of the program that holds the wide catalogue is still to come.
+#[cfg(feature = "networks")]
+mod absence {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static IS_ABSENT: AtomicBool = AtomicBool::new(false);
+
+    pub(super) fn is_here() -> bool {
+        !IS_ABSENT.load(Ordering::Relaxed)
     }
-    pub(crate) const fn gpu_slug(_: &str) -> Option<String> {
-        None
-    }
-    pub(crate) const fn context_tokens(_: &str) -> Option<u64> {
-        None
-    }
-    pub(super) const fn wide_model_name(_: &str) -> Option<String> {
-        None
-    }
-    pub(super) const fn wide_gpu_name(_: &str) -> Option<String> {
-        None
+
+    pub(super) fn set(is_absent: bool) {
+        IS_ABSENT.store(is_absent, Ordering::Relaxed);
     }
 }
 
-#[cfg(not(feature = "networks"))]
-pub(crate) use none::{context_tokens, gpu_slug, model_slug};
-#[cfg(not(feature = "networks"))]
-use none::{wide_gpu_name, wide_model_name};
+/// Tells that the wide catalogue is still to come, or has come: for a program that loads it apart.
+/// Until it is there, names beyond the short list are unknown, and no deployment resolves.
+#[cfg(feature = "networks")]
+pub fn set_wide_catalogue_absent(is_absent: bool) {
+    absence::set(is_absent);
+}
+
+/// Whether a link cannot be read without the wide catalogue: it names what the short list does not
+/// have, or says how an engine is set up.
+#[must_use]
+pub fn link_wants_wide_catalogue(link: &str) -> bool {
+    let parsed = Scenario::from_link(link);
+    let is_unknown = |key: &str| key == "model" || key == "gpu";
+    parsed.scenario.deploy.is_asked_for()
+        || parsed.notices.iter().any(|notice| is_unknown(&notice.key))
+}
+
+/// Models beyond the short list that match what was typed, best first; all of them for nothing; none
+/// where there is no wide catalogue.
+#[must_use]
+pub fn wide_models(query: &str) -> Vec<Listed> {
+    wide().map(|wide| wide.models(query)).unwrap_or_default()
+}
+
+/// The same of GPUs.
+#[must_use]
+pub fn wide_gpus(query: &str) -> Vec<Listed> {
+    wide().map(|wide| wide.gpus(query)).unwrap_or_default()
+}
+
+/// Whether memory is computed as an engine does: where its set-up is said, or where a name is one that
+/// the short list does not have.
+pub(crate) fn is_deployed(scenario: &Scenario) -> bool {
+    if scenario.deploy.is_asked_for() {
+        return true;
+    }
+    let (Ok(short), Some(wide)) = (catalog::builtin(), wide()) else { return false };
+    let is_wide_model =
+        short.model(&scenario.model).is_err() && wide.model_slug(&scenario.model).is_some();
+    let is_wide_gpu = short.gpu(&scenario.gpu).is_err() && wide.gpu_slug(&scenario.gpu).is_some();
+    is_wide_model || is_wide_gpu
+}
+
+impl Scenario {
+    /// Whether memory is computed as the engine's version does, rather than by the rule of thumb of the
+    /// short list.
+    #[must_use]
+    pub fn is_deployed(&self) -> bool {
+        self.knows_memory() && is_deployed(self)
+    }
+}
 
 /// A model's name: “Qwen2.5-7B”. A name that the catalogue does not know stays as it is.
 #[must_use]
 pub fn model_name(slug: &str) -> String {
     let found = catalog::builtin().ok().and_then(|catalog| catalog.model(slug).ok());
     let name = found.map(|model| model.name.clone());
-    name.or_else(|| wide_model_name(slug)).unwrap_or_else(|| slug.to_owned())
+    name.or_else(|| wide()?.model_name(slug)).unwrap_or_else(|| slug.to_owned())
 }
 
 /// A GPU's short name: “H100”. A name that the catalogue does not know stays as it is.
@@ -69,5 +150,5 @@ pub fn model_name(slug: &str) -> String {
 pub fn gpu_name(slug: &str) -> String {
     let found = catalog::builtin().ok().and_then(|catalog| catalog.gpu(slug).ok());
     let name = found.map(|gpu| gpu.short_name.clone());
-    name.or_else(|| wide_gpu_name(slug)).unwrap_or_else(|| slug.to_owned())
+    name.or_else(|| wide()?.gpu_name(slug)).unwrap_or_else(|| slug.to_owned())
 }

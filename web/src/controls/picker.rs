@@ -2,7 +2,7 @@
 //! and a listbox. Moving the highlight previews nothing.
 
 use leptos::{ev, prelude::*};
-use scenario::Scenario;
+use scenario::{Listed, Scenario};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, Node};
 
@@ -11,7 +11,7 @@ use crate::{
     dom::{El, el},
     icons::Icon,
     memo::{effect, memo},
-    names,
+    names, settings,
     state::State,
     strings,
 };
@@ -29,8 +29,10 @@ struct Kind {
     id: &'static str,
     search: &'static str,
     chosen: fn(&Scenario) -> &str,
-    /// Rows for what was typed.
+    /// Rows for what was typed: of the short list, and then of the wide catalogue.
     rows: fn(&str) -> Vec<Row>,
+    /// Whether the short list has a name.
+    is_short: fn(&str) -> bool,
 }
 
 /// One entry.
@@ -51,8 +53,10 @@ static MODEL: Kind = Kind {
             name: model.name.clone(),
             facts: names::model_facts(model),
         };
-        found.into_iter().map(row).collect()
+        let short = found.into_iter().map(row).collect();
+        beyond(short, scenario::wide_models(query), MODEL.is_short)
     },
+    is_short: |name| names::find_model(name).is_some(),
 };
 
 static GPU: Kind = Kind {
@@ -66,9 +70,22 @@ static GPU: Kind = Kind {
             name: gpu.name.clone(),
             facts: names::gpu_facts(gpu),
         };
-        found.into_iter().map(row).collect()
+        let short = found.into_iter().map(row).collect();
+        beyond(short, scenario::wide_gpus(query), GPU.is_short)
     },
+    is_short: |name| names::find_gpu(name).is_some(),
 };
+
+/// Rows of the short list, and what the wide catalogue has beyond it.
+fn beyond(mut rows: Vec<Row>, wide: Vec<Listed>, is_short: fn(&str) -> bool) -> Vec<Row> {
+    for Listed { slug, name, maker, facts } in wide {
+        if !is_short(&slug) {
+            let facts = [maker, facts].join(", ");
+            rows.push(Row { slug, name, facts });
+        }
+    }
+    rows
+}
 
 /// Picks the model.
 pub(crate) fn model_picker() -> El {
@@ -92,6 +109,8 @@ fn picker(kind: &'static Kind) -> El {
             if is_open.get_untracked() {
                 picker.close();
             } else {
+                // What is beyond the short list comes with it.
+                picker.state.late.want();
                 is_open.set(true);
             }
         }
@@ -289,6 +308,7 @@ impl Panel {
     }
 
     fn options(&self) -> Vec<El> {
+        self.picker.state.late.stage.track();
         let rows = found(self.picker.kind, self.query);
         let now = self.picker.state.current.get_untracked();
         rows.into_iter().enumerate().map(|(index, row)| self.option(&now, index, row)).collect()
@@ -298,9 +318,9 @@ impl Panel {
         let active = self.active;
         let Picker { kind, chosen, .. } = &self.picker;
         let is_chosen = chosen.with_untracked(|chosen| *chosen == row.slug);
-        let fits = fits(kind, now, &row);
-        let (word, said) =
-            if fits { ("true", strings::FITS) } else { ("false", strings::DOES_NOT_FIT_SHORT) };
+        let needed = gpus_needed(kind, now, &row);
+        let word = if needed == Some(now.gpus_per_engine()) { "true" } else { "false" };
+        let said = strings::fits(needed, now.gpus_per_engine());
         let picker = self.picker.clone();
         el("li")
             .class("picker-row")
@@ -313,7 +333,7 @@ impl Panel {
             .on(ev::click, move |_| picker.pick(&row.slug))
             .child([
                 el("span").class("picker-name").text(&row.name),
-                el("span").class("picker-fits").attr("data-fits", word).text(said),
+                el("span").class("picker-fits").attr("data-fits", word).text(&said),
                 el("span").class("picker-facts").text(&row.facts),
             ])
     }
@@ -323,13 +343,22 @@ fn start_at(rows: &[Row], chosen: &str) -> usize {
     rows.iter().position(|row| row.slug == chosen).unwrap_or(0)
 }
 
-/// Whether a row would give a scenario that can be simulated.
-fn fits(kind: &Kind, now: &Scenario, row: &Row) -> bool {
+/// How many GPUs an engine needs for a row to give a scenario that can be simulated: as many as it has,
+/// or more where engines are set up as their versions do; none where no number helps.
+fn gpus_needed(kind: &Kind, now: &Scenario, row: &Row) -> Option<u64> {
     let mut scenario = now.clone();
-    let is_known = scenario.set(kind.id, &row.slug).is_ok();
+    scenario.set(kind.id, &row.slug).ok()?;
     // As picking it would.
     scenario.limit_to_context();
-    is_known && scenario.resolve().is_ok()
+    if scenario.is_possible() {
+        return Some(scenario.gpus_per_engine());
+    }
+    let more = settings::GPUS_PER_ENGINE.iter().filter_map(|gpus| gpus.parse::<u64>().ok());
+    more.filter(|gpus| scenario.is_deployed() && *gpus > scenario.gpus_per_engine()).find(|gpus| {
+        let mut wider = scenario.clone();
+        wider.deploy.tp = Some(*gpus);
+        wider.is_possible()
+    })
 }
 
 /// Scrolls a row into view.

@@ -131,6 +131,9 @@ pub(crate) static THROTTLE_DETAILS: [Dial; 2] = [
     dial("throttle-k", "clients.throttle_k", ""),
     dial("throttle-window", "clients.throttle_window", "seconds"),
 ];
+/// How many GPUs an engine may be spread over.
+pub(crate) const GPUS_PER_ENGINE: [&str; 5] = ["1", "2", "4", "8", "16"];
+pub(crate) static BLOCKS: Dial = dial("blocks", "kv.num_gpu_blocks", "blocks");
 pub(crate) static EFFICIENCY: Dial = dial("mfu", "step.mfu", "");
 pub(crate) static OVERHEAD: Dial = dial("overhead", "step.overhead_s", "seconds");
 pub(crate) static REQUESTS: Dial = dial("requests", "sim.requests", "requests");

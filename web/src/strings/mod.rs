@@ -12,6 +12,7 @@ pub(crate) use recording::*;
 pub(crate) use settings::*;
 
 use quantity::{NARROW_SPACE, count, duration, number, whole_percent};
+use report::one_server;
 use scenario::{Scenario, field};
 
 pub(crate) const NAME: &str = "Headroom";
@@ -123,7 +124,6 @@ pub(crate) fn saved(worked: bool) -> &'static str {
 }
 
 pub(crate) const COPY_TABLE: &str = "Copy";
-pub(crate) const ONE_GPU: &str = "one GPU";
 pub(crate) const TTFT: &str = "TTFT";
 pub(crate) const TPOT: &str = "TPOT";
 pub(crate) const TTFT_P99: &str = "TTFT P99";
@@ -327,9 +327,10 @@ pub(crate) fn no_figure(error: Option<&str>) -> String {
     }
 }
 
-/// “22.6 per GPU”.
-pub(crate) fn per_gpu(rate: f64) -> String {
-    format!("{} per GPU", number(rate))
+/// “22.6 per GPU”; “22.6 per engine” where each has several GPUs.
+pub(crate) fn per_server(rate: f64, gpus_each: u64) -> String {
+    let server = if gpus_each > 1 { " per engine" } else { " per GPU" };
+    number(rate) + server
 }
 
 /// After the asked rate.
@@ -405,11 +406,12 @@ pub(crate) fn spoken_duration(seconds: f64) -> String {
 }
 
 /// What is held fixed on the chart.
-pub(crate) fn knee_subtitle(runs: u32) -> String {
+pub(crate) fn knee_subtitle(gpus_each: u64, runs: u32) -> String {
+    let server = one_server(gpus_each);
     match runs {
-        0 => ONE_GPU.to_owned(),
-        1 => format!("{ONE_GPU}, one run"),
-        n => format!("{ONE_GPU}, 95{NARROW_SPACE}% intervals, {n} runs per rate"),
+        0 => server,
+        1 => server + ", one run",
+        n => format!("{server}, 95{NARROW_SPACE}% intervals, {n} runs per rate"),
     }
 }
 
@@ -419,7 +421,10 @@ pub(crate) fn picture_lines(scenario: &Scenario, runs: u32) -> [String; 2] {
     let model = crate::names::model(&scenario.model);
     let gpu = crate::names::gpu_short(&scenario.gpu);
     let what = [&model, " on ", &gpu, ", ", &chip_lengths(scenario)].concat();
-    [what, [&chip_target(scenario), "; ", &knee_subtitle(runs)].concat()]
+    [
+        what,
+        [&chip_target(scenario), "; ", &knee_subtitle(scenario.gpus_per_engine(), runs)].concat(),
+    ]
 }
 
 /// “At 16.7 req/s”.

@@ -8,6 +8,14 @@ pub(crate) const ARRIVALS: &str = "Arrivals";
 pub(crate) const ENGINE: &str = "Engine";
 pub(crate) const ACCURACY: &str = "Accuracy";
 pub(crate) const LENGTHS: &str = "Lengths";
+pub(crate) const GPUS_PER_ENGINE: &str = "GPUs each";
+pub(crate) const MEMORY: &str = "Memory";
+pub(crate) const MEMORY_WEIGHTS: &str = "Weights";
+pub(crate) const MEMORY_KV: &str = "KV cache";
+pub(crate) const MEMORY_RESERVE: &str = "The engine’s own";
+pub(crate) const MEMORY_FREE: &str = "Left alone";
+pub(crate) const MEMORY_UNKNOWN: &str = "No GPU’s memory is known: numbers took its place, or \
+     the model does not fit.";
 pub(crate) const MIX: &str = "Mix of requests";
 pub(crate) const AUTO: &str = "Auto";
 pub(crate) const PATTERN: &str = "Pattern";
@@ -118,9 +126,61 @@ pub(crate) const RULES_SEQUENTIAL: &str = "Sequential";
 pub(crate) const DELAY: &str = "Longest wait";
 pub(crate) const DELAY_HELP: &str = "How long the oldest request waits for a batch to fill.";
 
+/// “80.0 GB on each GPU”.
+pub(crate) fn memory_of(bytes: f64) -> String {
+    [&quantity::memory(bytes), " on each GPU"].concat()
+}
+
+/// By which rule the memory is shared out.
+pub(crate) const fn memory_note(is_deployed: bool) -> &'static str {
+    if is_deployed {
+        "Shared out as this version of vLLM does at start-up."
+    } else {
+        "By rule of thumb: 90 % for the engine, 1.8 GB of them its own. A version, a format or \
+         more GPUs below or above make it as vLLM does."
+    }
+}
+
+/// “vLLM 0.19, FP8 weights”, by what was said of it.
+pub(crate) fn memory_summary(scenario: &scenario::Scenario) -> String {
+    if !scenario.knows_memory() {
+        return "given by numbers".to_owned();
+    }
+    if !scenario.is_deployed() {
+        return "rule of thumb".to_owned();
+    }
+    let said = |key: &str| scenario.get(key).filter(|text| text != crate::settings::AUTO);
+    let engine = said("engine").unwrap_or_else(|| "vllm-0.33".to_owned());
+    let mut parts = vec![word(&engine)];
+    if let Some(format) = said("weights") {
+        parts.push(word(&format) + " weights");
+    }
+    if let Some(format) = said("kv_dtype") {
+        parts.push(word(&format) + " KV");
+    }
+    parts.join(", ")
+}
+
+/// “fits”, “needs 4 GPUs”, “does not fit”; of an engine that has a number of GPUs now.
+pub(crate) fn fits(needed: Option<u64>, now: u64) -> String {
+    match needed {
+        Some(gpus) if gpus <= now => super::FITS.to_owned(),
+        Some(gpus) => ["needs ", &quantity::counted(gpus, "GPU", "GPUs")].concat(),
+        None => super::DOES_NOT_FIT_SHORT.to_owned(),
+    }
+}
+
 /// A word of links as a choice shows it.
-pub(crate) fn word(word: &str) -> &str {
-    match word {
+pub(crate) fn word(word: &str) -> String {
+    if let Some(version) = word.strip_prefix("vllm-") {
+        return ["vLLM ", version].concat();
+    }
+    let shown = match word {
+        "auto" => AUTO,
+        "fp8_per_token_head" => "FP8 by token and head",
+        "fp32" | "bf16" | "fp8" | "int8" | "int4" | "mxfp4" | "nvfp4" => {
+            return word.to_ascii_uppercase();
+        }
         "on" => "On",
         "off" => "Off",
         "fcfs" => "In order of arrival",
@@ -136,7 +196,8 @@ pub(crate) fn word(word: &str) -> &str {
         "exponential" => "Exponential",
         "lognormal" => "Lognormal",
         other => other,
-    }
+    };
+    shown.to_owned()
 }
 
 /// “Newest first, at most 100 wait, 3 retries”, by the settings that differ.
@@ -153,8 +214,8 @@ pub(crate) fn overload_summary(scenario: &scenario::Scenario) -> String {
     ] {
         let text = scenario.get(key).unwrap_or_default();
         if Some(&text) != preset.get(key).as_ref() {
-            let shown = if key == "clients.throttle" { &text } else { word(&text) };
-            parts.push([before, shown, after].concat());
+            let shown = if key == "clients.throttle" { text } else { word(&text) };
+            parts.push([before, &shown, after].concat());
         }
     }
     if parts.is_empty() { OVERLOAD_NOTHING.to_owned() } else { parts.join(", ") }

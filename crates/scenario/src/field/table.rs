@@ -612,14 +612,14 @@ pub(super) const fn word(
 /// Help, example and words of the models of the step time.
 type Kinds = (&'static str, &'static str, &'static [&'static str]);
 
-#[cfg(not(feature = "networks"))]
+#[cfg(not(feature = "kernel"))]
 const STEP_KINDS: Kinds = (
     "Model of the step time: roofline, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
     "roofline, affine or queue-model",
     &["roofline", "affine", "queue-model"],
 );
 
-#[cfg(feature = "networks")]
+#[cfg(feature = "kernel")]
 const STEP_KINDS: Kinds = (
     "Model of the step time: roofline, kernel for the sum of a step’s kernels and measured overheads, affine for a constant and a time per sequence, or queue-model for a constant and a request’s mean work per sequence.",
     "roofline, kernel, affine or queue-model",

@@ -20,6 +20,7 @@ use sim_core::{
 use crate::{
     field::{ENGINES, KV_DTYPES, WEIGHTS, field, word_at},
     schema::Scenario,
+    wide::{Changes, EngineNumbers},
 };
 
 use super::{
@@ -33,23 +34,11 @@ use super::{
 /// A node has no more GPUs, or two of them.
 const MOST_GPUS: u64 = 16;
 
-/// Whether memory is computed as an engine does: where its set-up is said, or where a name is one that
-/// the short list does not have.
-pub(super) fn is_deployed(scenario: &Scenario) -> bool {
-    if scenario.deploy.is_asked_for() {
-        return true;
-    }
-    let Ok(short) = catalog::builtin() else { return false };
-    let is_wide_model =
-        short.model(&scenario.model).is_err() && catalog::checkpoint(&scenario.model).is_ok();
-    let is_wide_gpu = short.gpu(&scenario.gpu).is_err() && catalog::device(&scenario.gpu).is_ok();
-    is_wide_model || is_wide_gpu
-}
-
-pub(super) fn resolve(
+/// The step time of a deployment, its memory, and the tokens of its KV cache.
+pub(crate) fn resolve(
     scenario: &Scenario,
     ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+) -> Result<EngineNumbers, ResolveError> {
     let found = Deployed::new(scenario)?;
     let spec = found.step_time(ledger);
     let (memory, tokens) = found.memory(ledger)?;
@@ -57,7 +46,7 @@ pub(super) fn resolve(
 }
 
 /// Changes of the set-up that may make room, the smallest of each kind first, with what they do.
-pub(super) fn wider(scenario: &Scenario) -> Vec<(&'static str, Vec<(String, String)>)> {
+pub(crate) fn wider(scenario: &Scenario) -> Vec<Changes> {
     let Ok(found) = Deployed::new(scenario) else { return Vec::new() };
     let now = found.tp();
     let more = [2, 4, 8, MOST_GPUS].into_iter().filter(|tp| *tp > now);

@@ -10,13 +10,12 @@ use sim_core::{
     step_time::kernel::{KernelShape, Spread},
 };
 
-use crate::schema::Scenario;
+use crate::{schema::Scenario, wide::EngineNumbers};
 
 use super::{
     deployed::{Deployed, sentence},
     error::ResolveError,
     ledger::{Ledger, LedgerEntry, Provenance},
-    memory::Memory,
 };
 
 /// The deployment's step time and memory.
@@ -24,7 +23,7 @@ pub(super) fn resolve(
     scenario: &Scenario,
     source: &RequestSource,
     ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+) -> Result<EngineNumbers, ResolveError> {
     let found = Deployed::new(scenario)?;
     let spec = step_time(&found, source, ledger)?;
     let (memory, tokens) = found.memory(ledger)?;

@@ -1,9 +1,9 @@
 //! From a scenario to plain numbers, each with where it comes from.
 
 #[cfg(feature = "networks")]
-mod deployed;
+pub(crate) mod deployed;
 mod error;
-#[cfg(feature = "networks")]
+#[cfg(feature = "kernel")]
 mod kernel_step;
 mod ledger;
 mod memory;
@@ -64,6 +64,12 @@ impl Scenario {
         let mut resolved = numbers::resolve(self).map_err(|error| remedy::suggest(self, error))?;
         resolved.untyped = untyped::of(self, &resolved);
         Ok(resolved)
+    }
+
+    /// Whether it resolves. Nothing is tried that might help if it does not.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        numbers::resolve(self).is_ok()
     }
 
     /// The figures of the engine as far as they can be looked up and computed, with their sources:

@@ -11,9 +11,12 @@ use crate::{
     overload,
     rules::SchedRules,
     schema::{Scenario, Spec, StepKind},
+    wide::{EngineNumbers, is_deployed, wide},
     writing,
 };
 
+#[cfg(feature = "kernel")]
+use super::kernel_step;
 use super::{
     Resolved,
     error::ResolveError,
@@ -22,8 +25,6 @@ use super::{
     plain_step,
     traffic::Traffic,
 };
-#[cfg(feature = "networks")]
-use super::{deployed, kernel_step};
 
 pub(super) const ROOFLINE: &str = "the published roofline’s documented constant";
 pub(super) const TYPED: &str = "typed";
@@ -94,7 +95,7 @@ fn engine(
     scenario: &Scenario,
     traffic: &Traffic<'_>,
     ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+) -> Result<EngineNumbers, ResolveError> {
     Ok(match scenario.step.kind {
         Some(StepKind::Affine) => plain_step::affine(scenario, ledger),
         Some(StepKind::QueueModel) => plain_step::queue_model(scenario, &traffic.source(), ledger),
@@ -105,45 +106,31 @@ fn engine(
 
 /// The step time and the memory: by the rule of the short list where nothing more is said, and
 /// otherwise as the engine's version does.
-#[cfg(feature = "networks")]
-fn roofline(
-    scenario: &Scenario,
-    ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
-    if deployed::is_deployed(scenario) {
-        return deployed::resolve(scenario, ledger);
+fn roofline(scenario: &Scenario, ledger: &mut Ledger) -> Result<EngineNumbers, ResolveError> {
+    if !is_deployed(scenario) {
+        return Roofline::new(scenario)?.resolve(ledger);
     }
-    Roofline::new(scenario)?.resolve(ledger)
+    match wide() {
+        Some(wide) => wide.resolve(scenario, ledger),
+        None => Err(ResolveError::Deployment(NO_WIDE_CATALOGUE.to_owned())),
+    }
 }
 
-#[cfg(not(feature = "networks"))]
-fn roofline(
-    scenario: &Scenario,
-    ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
-    if scenario.deploy.is_asked_for() {
-        let sentence = "This program computes no deployment: deploy.tp, engine, weights, kv_dtype and \
-                        kv.num_gpu_blocks are for the headroom command line. Leave them out here.";
-        return Err(ResolveError::Deployment(sentence.to_owned()));
-    }
-    Roofline::new(scenario)?.resolve(ledger)
-}
+const NO_WIDE_CATALOGUE: &str = "What deployments are computed from is not here: it did not load, or this program goes \
+                                 without. Load the page again, use the headroom command line, or leave deploy.tp, engine, \
+                                 weights, kv_dtype and kv.num_gpu_blocks out.";
 
-#[cfg(feature = "networks")]
+#[cfg(feature = "kernel")]
 fn kernel(
     scenario: &Scenario,
     traffic: &Traffic<'_>,
     ledger: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+) -> Result<EngineNumbers, ResolveError> {
     kernel_step::resolve(scenario, &traffic.source(), ledger)
 }
 
-#[cfg(not(feature = "networks"))]
-fn kernel(
-    _: &Scenario,
-    _: &Traffic<'_>,
-    _: &mut Ledger,
-) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+#[cfg(not(feature = "kernel"))]
+fn kernel(_: &Scenario, _: &Traffic<'_>, _: &mut Ledger) -> Result<EngineNumbers, ResolveError> {
     let sentence =
         "The kernel model is for the headroom command line. Give step.kind=roofline here.";
     Err(ResolveError::Deployment(sentence.to_owned()))
@@ -235,7 +222,7 @@ impl<'a> Roofline<'a> {
         Ok(Self { scenario, model, gpu })
     }
 
-    fn resolve(&self, ledger: &mut Ledger) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
+    fn resolve(&self, ledger: &mut Ledger) -> Result<EngineNumbers, ResolveError> {
         let step = &self.scenario.step;
         let (model, gpu) = (self.model, self.gpu);
         let params = named("step.params", "parameters", step.params, model.map(|m| &m.params));

@@ -11,6 +11,7 @@ use crate::{
     lengths,
     schema::Scenario,
     setting::AUTO,
+    wide::{Changes, is_deployed, wide},
     writing,
 };
 
@@ -158,21 +159,13 @@ fn single_changes(wanted: &Wanted<'_>, catalog: &Catalog, error: &ResolveError) 
 
 /// Of a deployment: more GPUs per engine, lighter weights, a lighter cache, a larger GPU; the smallest
 /// change of each kind that works.
-#[cfg(feature = "networks")]
 fn wider(wanted: &Wanted<'_>) -> Vec<Remedy> {
     let scenario = wanted.scenario;
-    if !super::deployed::is_deployed(scenario) {
-        return Vec::new();
-    }
-    let first_that_works = |(key, values): (&str, Vec<(String, String)>)| {
+    let Some(wide) = wide().filter(|_| is_deployed(scenario)) else { return Vec::new() };
+    let first_that_works = |(key, values): Changes| {
         values.into_iter().find_map(|(value, effect)| wanted.tried(key, &value, effect))
     };
-    super::deployed::wider(scenario).into_iter().filter_map(first_that_works).collect()
-}
-
-#[cfg(not(feature = "networks"))]
-const fn wider(_: &Wanted<'_>) -> Vec<Remedy> {
-    Vec::new()
+    wide.roomier(scenario).into_iter().filter_map(first_that_works).collect()
 }
 
 /// Most changes that are tried one after the other.
@@ -252,8 +245,7 @@ fn computed_weights(wanted: &Wanted<'_>) -> Option<Remedy> {
 
 /// The GPU with the least memory that makes the scenario possible.
 fn larger_gpu(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<Remedy> {
-    #[cfg(feature = "networks")]
-    if super::deployed::is_deployed(wanted.scenario) {
+    if is_deployed(wanted.scenario) && wide().is_some() {
         // It is among those that are tried from the wide catalogue.
         return None;
     }

@@ -83,8 +83,10 @@ pub(crate) enum Beneath {
 /// Load and room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gauge {
-    /// GPUs.
-    pub(crate) gpus: u64,
+    /// Engines.
+    pub(crate) engines: u64,
+    /// GPUs of each.
+    pub(crate) gpus_each: u64,
     /// Asked rate, per second.
     pub(crate) asked_per_s: f64,
     /// What one GPU holds, per second.
@@ -230,8 +232,7 @@ fn size_beside(hero: &str, headline: &str) -> Size {
 }
 
 fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling) -> Card {
-    let carried_per_s = fleet.carried_per_s;
-    let gauge = gauge(fleet.with_headroom, &answered.answer, carried_per_s, !answered.complete);
+    let gauge = gauge(fleet, answered);
     Card {
         size: size_beside(&telling.hero, &telling.headline),
         is_stale: false,
@@ -280,7 +281,9 @@ fn pill_of(status: Status) -> Pill {
 fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
     let scenario = &resolution.scenario;
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
-    let gpus = form.and_then(|form| form.gpus);
+    let gpus_each = scenario.gpus_per_engine();
+    let engines = form.and_then(|form| form.gpus);
+    let gpus = engines.map(|engines| engines.saturating_mul(gpus_each));
     let each = form.map_or(0.0, |form| form.capacity_per_s);
     let hero = gpus.map_or_else(|| strings::UNKNOWN.to_owned(), |n| about(&count(n)));
     let is_running = matches!(now, Activity::Running(..));
@@ -290,7 +293,8 @@ fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
     };
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge = Gauge {
-        gpus: gpus.unwrap_or(1),
+        engines: engines.unwrap_or(1),
+        gpus_each,
         asked_per_s: form.map_or(0.0, |form| form.asked_per_s),
         each_per_s: each,
         is_estimate: true,
@@ -469,10 +473,17 @@ fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
     }
 }
 
-fn gauge(gpus: u64, answer: &PlanAnswer, carried_per_s: f64, is_estimate: bool) -> Gauge {
-    let each_per_s =
-        answer.capacity_per_s.map_or(carried_per_s / gpus as f64, |capacity| capacity.value);
-    Gauge { gpus, asked_per_s: answer.rate_per_s, each_per_s, is_estimate }
+fn gauge(fleet: &FleetSize, answered: &Answered) -> Gauge {
+    let Answered { scenario, answer, complete, .. } = answered;
+    let engines = fleet.with_headroom;
+    let even = fleet.carried_per_s / engines as f64;
+    Gauge {
+        engines,
+        gpus_each: scenario.gpus_per_engine(),
+        asked_per_s: answer.rate_per_s,
+        each_per_s: answer.capacity_per_s.map_or(even, |capacity| capacity.value),
+        is_estimate: !complete,
+    }
 }
 
 fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {

@@ -20,8 +20,10 @@ const ROOM: char = 'r';
 /// What the gauge is drawn from.
 #[derive(Default)]
 struct Scale {
-    /// What one GPU holds, per second.
+    /// What one engine holds, per second.
     each_per_s: f64,
+    /// GPUs of each engine.
+    gpus_each: u64,
     /// The load asked, per second.
     asked_per_s: f64,
     /// What all GPUs carry, per second.
@@ -37,14 +39,15 @@ struct Scale {
 impl Scale {
     /// The scale of the card's gauge, if it has one.
     fn of(card: &Card) -> Self {
-        let Beneath::Gauge(Gauge { gpus, asked_per_s, each_per_s, is_estimate }) = card.beneath
+        let Beneath::Gauge(Gauge { engines, gpus_each, asked_per_s, each_per_s, is_estimate }) =
+            card.beneath
         else {
             return Self::default();
         };
-        let carried_per_s = each_per_s * gpus as f64;
+        let carried_per_s = each_per_s * engines as f64;
         let load = if carried_per_s > 0.0 { asked_per_s / carried_per_s } else { 0.0 };
-        let cells = if gpus > MOST_CELLS { 1 } else { gpus };
-        Self { each_per_s, asked_per_s, carried_per_s, cells, load, is_estimate }
+        let cells = if engines > MOST_CELLS { 1 } else { engines };
+        Self { each_per_s, gpus_each, asked_per_s, carried_per_s, cells, load, is_estimate }
     }
 
     /// Where the mark stands, as a part of the cells.
@@ -113,7 +116,7 @@ pub(crate) fn gauge(card: Memo<Card>) -> El {
             el("span")
                 .class("gauge-each")
                 .child(sign())
-                .text_of(move || strings::per_gpu(scale().each_per_s)),
+                .text_of(move || strings::per_server(scale().each_per_s, scale().gpus_each)),
         )
         .child(asked)
         .child(

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use charts::{Interval, KneeGeometry, Readout, Theme, readout};
 use leptos::{ev, prelude::*};
 use quantity::{Unit, duration, number, plus_minus};
+use scenario::Scenario;
 use web_sys::{HtmlCanvasElement, HtmlInputElement};
 
 use super::{
@@ -124,7 +125,9 @@ fn head(state: State, chart: Chart, base: El) -> El {
     let title = move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT);
     let subtitle = move || {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
-        strings::knee_subtitle(if chart.layout.is_phone.get() { 0 } else { replications })
+        let gpus_each = state.current.with(Scenario::gpus_per_engine);
+        let runs = if chart.layout.is_phone.get() { 0 } else { replications };
+        strings::knee_subtitle(gpus_each, runs)
     };
     let action = |text| el("button").attr("type", "button").class("button-text").text(text);
     let table = action(strings::TABLE)

@@ -10,6 +10,7 @@ mod knee_data;
 mod knee_files;
 mod knee_table;
 mod ledger;
+mod memory_bar;
 pub(crate) mod pools_card;
 pub(crate) mod recorded;
 mod recording_group;

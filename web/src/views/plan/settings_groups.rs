@@ -6,7 +6,10 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use scenario::Scenario;
 
-use super::settings_panel::{KindDials, differs, is_closed, of_kind, word_choice};
+use super::{
+    memory_bar::memory_bar,
+    settings_panel::{KindDials, differs, is_closed, of_kind, word_choice},
+};
 use crate::{
     controls::{Choice, Look, class_list, control},
     dom::El,
@@ -21,6 +24,7 @@ pub(super) enum Folded {
     Arrivals,
     Lengths,
     Mix,
+    Memory,
     Overload,
     Accuracy,
 }
@@ -34,6 +38,7 @@ pub(super) fn furnish(group: Folded, body: El) -> El {
         Folded::Arrivals => arrivals(body),
         Folded::Lengths => all_lengths(body),
         Folded::Mix => mix(body),
+        Folded::Memory => memory(body),
         Folded::Overload => overload(body),
         Folded::Accuracy => accuracy(body),
     }
@@ -58,6 +63,13 @@ fn all_lengths(body: El) -> El {
 
 fn mix(body: El) -> El {
     body.child(class_list())
+}
+
+fn memory(body: El) -> El {
+    let words = [("engine-version", "engine"), ("weights", "weights"), ("kv-dtype", "kv_dtype")];
+    body.child(memory_bar())
+        .child(words.map(|(id, key)| word_choice(id, key)))
+        .child(control(&settings::BLOCKS))
 }
 
 fn overload(body: El) -> El {

@@ -31,7 +31,7 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             .with(|kept| recording_in(kept).map_or_else(String::new, strings::recorded_lengths))
     };
     el("div").class("controls").child([
-        control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker()]),
+        control_set(Group::ModelAndGpu).child([model_picker(), gpu_picker(), gpus_per_engine()]),
         // Users of a closed loop take the place of the rate.
         control_set(Group::Traffic)
             .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
@@ -50,6 +50,7 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             drawn(lengths_group()),
             drawn(mix_group()),
             engine_group(engine_open),
+            memory_group(),
             overload_group(),
             accuracy_group(),
         ]),
@@ -94,6 +95,24 @@ pub(super) fn differs(now: &Scenario, keys: &[&str]) -> bool {
     let preset = Scenario::preset();
     keys.iter().any(|key| now.get(key) != preset.get(key))
 }
+
+/// Over how many GPUs an engine is spread. One is what nobody needs to say.
+fn gpus_per_engine() -> El {
+    Choice {
+        id: "tp",
+        label: strings::GPUS_PER_ENGINE,
+        options: settings::GPUS_PER_ENGINE.map(|gpus| (gpus.to_owned(), gpus)).into(),
+        current: Box::new(|scenario| quantity::count(scenario.gpus_per_engine())),
+        put: Rc::new(|scenario, gpus| {
+            let is_one = gpus == settings::GPUS_PER_ENGINE[0];
+            scenario.set(TP, if is_one { settings::AUTO } else { gpus })
+        }),
+        look: Look::Short,
+    }
+    .el()
+}
+
+const TP: &str = "deploy.tp";
 
 fn share_choice() -> El {
     let options = ["95", "99", "99.9"];
@@ -254,9 +273,9 @@ fn vllm_choices() -> Vec<El> {
 /// A choice among the words of a setting.
 pub(super) fn word_choice(id: &'static str, key: &'static str) -> El {
     // A long row of words would not fit.
-    let is_long = key == "overload.policy";
+    let is_long = key == "overload.policy" || MEMORY_KEYS.contains(&key);
     let (label, words) = field(key).map_or(("", &[][..]), |field| (field.label, field.choices));
-    let options = words.iter().map(|word| (strings::word(word).to_owned(), *word)).collect();
+    let options = words.iter().map(|word| (strings::word(word), *word)).collect();
     Choice {
         id,
         label,
@@ -267,6 +286,21 @@ pub(super) fn word_choice(id: &'static str, key: &'static str) -> El {
     }
     .el()
 }
+
+fn memory_group() -> El {
+    Fold {
+        id: "memory",
+        name: strings::MEMORY,
+        summary: strings::memory_summary,
+        is_changed: |scenario| differs(scenario, &MEMORY_KEYS),
+        begins_open: false,
+        furnish: |body, opened| when_opened(body, opened, Folded::Memory),
+    }
+    .el()
+}
+
+/// What says how an engine is set up on its GPUs, besides their number.
+const MEMORY_KEYS: [&str; 4] = ["engine", "weights", "kv_dtype", "kv.num_gpu_blocks"];
 
 fn overload_group() -> El {
     Fold {
