@@ -14,6 +14,9 @@ const SCENARIOS = {
   gamma: "v=1&rate=60&arrivals=gamma(0.5)&sim.requests=1000",
   "tiny budget": "v=1&rate=30&sched.max_num_batched_tokens=512&sim.requests=1000",
   "tight KV cache": "v=1&rate=30&kv.capacity_tokens=20000&sim.requests=1000",
+  "engines of several GPUs":
+    "v=1&model=llama-3.3-70b&gpu=h100-sxm&deploy.tp=4&engine=vllm-0.19&rate=20&tpot=60ms&sim.requests=1000",
+  "a GPU of the wide catalogue": "v=1&gpu=b200&weights=fp8&rate=150&sim.requests=1000",
   affine:
     "v=1&rate=50&step.kind=affine&step.fixed_s=0.02&step.per_item_s=0.0005&tpot=60ms&sim.requests=1000",
 };
@@ -91,7 +94,7 @@ for (const [name, link] of Object.entries(SCENARIOS)) {
     if (high === undefined) {
       assert.equal(low, verdict.gpus);
       const [each, , carried] = said.gauge;
-      agrees(each.replace(" per GPU", ""), capacity.value, "per GPU");
+      agrees(each.replace(/ per (GPU|engine)$/, ""), capacity.value, "per GPU");
       agrees(carried.replace(" carried", ""), verdict.carried_per_s, "carried");
     } else {
       assert.deepEqual([low, high], [verdict.gpus_low, verdict.gpus_high]);

@@ -370,6 +370,9 @@ pub(crate) fn remedy(key: &str, value: &str) -> String {
     match (field(key), key) {
         (_, "model") => crate::names::model(value),
         (_, "gpu") => crate::names::gpu(value),
+        (Some(field), _) if field.choices.contains(&value) => {
+            [field.label, " ", &word(value)].concat()
+        }
         (Some(field), _) => {
             let shown = quantity::parse(value, field.quantity).map_or_else(
                 |_| value.to_owned(),

@@ -73,15 +73,16 @@ impl Wide for Networks {
     }
 }
 
-/// “70.6 B parameters, BF16, Meta”; of a mixture of experts “30.5 B parameters, 3.3 B active, BF16, Qwen”.
+/// “70.6 B parameters, BF16”; of a mixture of experts “30.5 B, 3.3 B active, BF16”.
 fn listed_model(found: Checkpoint) -> Listed {
     let counted = found.config.architecture.parameters();
     let said = |parameters: f64| quantity::format(parameters, quantity::Unit::Parameters);
-    let mut facts = format!("{} parameters", said(counted.total));
-    if counted.active < ALL_ACTIVE * counted.total {
-        facts.push_str(&format!(", {} active", said(counted.active)));
-    }
-    facts.push_str(&format!(", {}", found.config.precision));
+    let size = if counted.active < ALL_ACTIVE * counted.total {
+        [&said(counted.total), ", ", &said(counted.active), " active"].concat()
+    } else {
+        said(counted.total) + " parameters"
+    };
+    let facts = [&size, ", ", &found.config.precision.to_string()].concat();
     Listed { slug: found.slug, name: found.name, maker: found.maker, facts }
 }
 
@@ -109,7 +110,7 @@ mod tests {
         let of = |query: &str| Networks.models(query).swap_remove(0).facts;
         assert_eq!(of("llama-3.3-70b"), "70.6\u{202f}B parameters, BF16");
         let mixture = of("qwen3-30b-a3b");
-        assert!(mixture.contains("30.5\u{202f}B parameters, 3."), "{mixture}");
+        assert!(mixture.contains("30.5\u{202f}B, 3."), "{mixture}");
         assert!(mixture.contains(" active, BF16"), "{mixture}");
     }
 

@@ -375,7 +375,7 @@ fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
         load_fact(scenario, answer.planned.as_ref()),
         limit_fact(scenario, answer.planned.as_ref()),
         cache_fact(scenario, answer),
-        sure_fact(answer, fleet),
+        sure_fact(scenario, answer, fleet),
     ];
     if *complete { facts } else { facts.map(Fact::about) }
 }
@@ -459,14 +459,15 @@ fn cache_fact(scenario: &Scenario, answer: &PlanAnswer) -> Fact {
     }
 }
 
-fn sure_fact(answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
+fn sure_fact(scenario: &Scenario, answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
+    let all = |engines: u64| engines.saturating_mul(scenario.gpus_per_engine());
     let line = answer
         .capacity_per_s
         .map(|capacity| strings::one_holds(capacity.low, capacity.high))
         .unwrap_or_default();
     Fact {
         label: strings::HOW_SURE,
-        value: strings::gpus(fleet.with_headroom_low, fleet.with_headroom_high),
+        value: strings::gpus(all(fleet.with_headroom_low), all(fleet.with_headroom_high)),
         line,
         second: strings::PUBLISHED_FORMULA.to_owned(),
         second_line: whole(&strings::runs_of(answer.replications)),
