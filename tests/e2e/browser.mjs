@@ -57,6 +57,12 @@ export async function open(browser, path = "", contextOptions = {}, prepare = as
 function departures(page) {
   const NEAR_MS = 1_000;
   let at = -Infinity;
+  // An empty page is gone to without a request.
+  const goto = page.goto.bind(page);
+  page.goto = (...args) => {
+    at = Date.now();
+    return goto(...args);
+  };
   // The request for the next page comes first, the breaking off of what is under way after it.
   page.on("request", (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) at = Date.now();

@@ -29,7 +29,7 @@ async function numbers(page) {
   // The fields of a group are there once it has been opened.
   const folded = page.locator(".fold-button[aria-expanded=false]");
   while ((await folded.count()) > 0) await folded.first().click();
-  await page.waitForFunction(() => document.querySelectorAll(".fold-rows").length === 5);
+  await page.waitForFunction(() => document.querySelectorAll(".fold-rows").length === 6);
   const said = await answer(page);
   const fields = await page
     .locator(".control input[type=text]")
