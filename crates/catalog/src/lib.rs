@@ -24,7 +24,7 @@ pub use model::Model;
 pub use networks::{
     Checkpoint, Citation, Device, Engine, Fact, FactKind, Files, LookUpError, Params, Peaks,
     Source, UnknownFormat, WeightFormat, checkpoint, checkpoint_slugs, device, engines,
-    search_checkpoints, search_devices,
+    search_checkpoint_slugs, search_checkpoints, search_devices,
 };
 pub use parse::CatalogError;
 pub use suggest::nearest;

@@ -1,6 +1,8 @@
 //! Pickers for model and GPU: a button with the choice and its facts; a panel with a search field
 //! and a listbox. Moving the highlight previews nothing.
 
+use std::time::Duration;
+
 use leptos::{ev, prelude::*};
 use scenario::{Listed, Scenario};
 use wasm_bindgen::JsCast;
@@ -22,6 +24,9 @@ const GAP_PX: f64 = 4.0;
 const PANEL_PX: f64 = 480.0;
 /// Rows that a page key moves by.
 const PAGE_ROWS: usize = 6;
+
+/// How long rows are looked at before the page goes on, milliseconds.
+const SLICE_MS: f64 = 8.0;
 
 /// What a picker picks.
 struct Kind {
@@ -309,18 +314,25 @@ impl Panel {
 
     fn options(&self) -> Vec<El> {
         self.picker.state.late.stage.track();
-        let rows = found(self.picker.kind, self.query);
-        let now = self.picker.state.current.get_untracked();
-        rows.into_iter().enumerate().map(|(index, row)| self.option(&now, index, row)).collect()
+        let Picker { kind, state, .. } = self.picker;
+        let rows = found(kind, self.query);
+        let said: Vec<Said> =
+            rows.iter().map(|row| (row.slug.clone(), RwSignal::new(None))).collect();
+        let options = rows.into_iter().zip(&said).enumerate();
+        let options =
+            options.map(|(index, (row, (_, said)))| self.option(index, row, *said)).collect();
+        say_what_fits(kind, state.current.get_untracked(), said, 0);
+        options
     }
 
-    fn option(&self, now: &Scenario, index: usize, row: Row) -> El {
+    fn option(&self, index: usize, row: Row, said: RwSignal<Option<String>>) -> El {
         let active = self.active;
         let Picker { kind, chosen, .. } = &self.picker;
         let is_chosen = chosen.with_untracked(|chosen| *chosen == row.slug);
-        let needed = gpus_needed(kind, now, &row);
-        let word = if needed == Some(now.gpus_per_engine()) { "true" } else { "false" };
-        let said = strings::fits(needed, now.gpus_per_engine());
+        let fits = move || {
+            let fits = said.with(|said| said.as_deref() == Some(strings::FITS));
+            if fits { "true" } else { "false" }
+        };
         let picker = self.picker.clone();
         el("li")
             .class("picker-row")
@@ -333,10 +345,36 @@ impl Panel {
             .on(ev::click, move |_| picker.pick(&row.slug))
             .child([
                 el("span").class("picker-name").text(&row.name),
-                el("span").class("picker-fits").attr("data-fits", word).text(&said),
+                el("span")
+                    .class("picker-fits")
+                    .attr_of("data-fits", fits)
+                    .text_of(move || said.get().unwrap_or_default()),
                 el("span").class("picker-facts").text(&row.facts),
             ])
     }
+}
+
+/// The slug of a row, and what is said of whether it fits, once that is known.
+type Said = (String, RwSignal<Option<String>>);
+
+/// Fills in what is said of the rows from one on, a few at a time, so that the page hears whoever types
+/// meanwhile. Rows that are gone end it.
+fn say_what_fits(kind: &'static Kind, now: Scenario, rows: Vec<Said>, from: usize) {
+    set_timeout(
+        move || {
+            let began_ms = browser::now_ms();
+            for (index, (slug, said)) in rows.iter().enumerate().skip(from) {
+                if browser::now_ms() - began_ms > SLICE_MS {
+                    return say_what_fits(kind, now, rows, index);
+                }
+                let needed = gpus_needed(kind, &now, slug);
+                if said.try_set(Some(strings::fits(needed, now.gpus_per_engine()))).is_some() {
+                    return;
+                }
+            }
+        },
+        Duration::ZERO,
+    );
 }
 
 fn start_at(rows: &[Row], chosen: &str) -> usize {
@@ -345,9 +383,9 @@ fn start_at(rows: &[Row], chosen: &str) -> usize {
 
 /// How many GPUs an engine needs for a row to give a scenario that can be simulated: as many as it has,
 /// or more where engines are set up as their versions do; none where no number helps.
-fn gpus_needed(kind: &Kind, now: &Scenario, row: &Row) -> Option<u64> {
+fn gpus_needed(kind: &Kind, now: &Scenario, slug: &str) -> Option<u64> {
     let mut scenario = now.clone();
-    scenario.set(kind.id, &row.slug).ok()?;
+    scenario.set(kind.id, slug).ok()?;
     // As picking it would.
     scenario.limit_to_context();
     if scenario.is_possible() {

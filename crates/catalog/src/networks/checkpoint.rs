@@ -315,6 +315,16 @@ pub fn search_checkpoints(query: &str) -> Result<Vec<Checkpoint>, LookUpError> {
     found.into_iter().map(|raw| raw.build(0)).collect()
 }
 
+/// Slugs of the models that match what was typed, best first; all of them for an empty query.
+///
+/// # Errors
+///
+/// If the compiled-in data are broken.
+pub fn search_checkpoint_slugs(query: &str) -> Result<Vec<String>, LookUpError> {
+    let found = ranked(query, raw_checkpoints()?, RawCheckpoint::search_text);
+    Ok(found.into_iter().map(|raw| raw.slug.clone()).collect())
+}
+
 /// Find a checkpoint by its slug, an alias or a repository, whatever the case; the format may stand
 /// behind a slug or an alias: `qwen3-8b-fp8`.
 ///

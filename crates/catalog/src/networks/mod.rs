@@ -12,7 +12,10 @@ mod engine;
 mod format;
 mod source;
 
-pub use checkpoint::{Checkpoint, Files, Params, checkpoint, checkpoint_slugs, search_checkpoints};
+pub use checkpoint::{
+    Checkpoint, Files, Params, checkpoint, checkpoint_slugs, search_checkpoint_slugs,
+    search_checkpoints,
+};
 pub use device::{Device, Peaks, device, search_devices};
 pub use engine::{Engine, engines};
 pub use format::{UnknownFormat, WeightFormat};

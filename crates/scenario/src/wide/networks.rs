@@ -1,6 +1,6 @@
 //! The wide catalogue of a program that carries it.
 
-use std::hint::black_box;
+use std::{hint::black_box, sync::OnceLock};
 
 use catalog::{Checkpoint, Device};
 
@@ -51,8 +51,14 @@ impl Wide for Networks {
     }
 
     fn models(&self, query: &str) -> Vec<Listed> {
-        let found = catalog::search_checkpoints(query).unwrap_or_default();
-        found.into_iter().map(listed_model).collect()
+        // Counting the parameters of all of them takes long enough to be noticed while somebody types.
+        static ALL: OnceLock<Vec<Listed>> = OnceLock::new();
+        let all = ALL.get_or_init(|| {
+            let found = catalog::search_checkpoints("").unwrap_or_default();
+            found.into_iter().map(listed_model).collect()
+        });
+        let slugs = catalog::search_checkpoint_slugs(query).unwrap_or_default();
+        slugs.iter().filter_map(|slug| all.iter().find(|it| it.slug == *slug).cloned()).collect()
     }
 
     fn gpus(&self, query: &str) -> Vec<Listed> {
@@ -82,7 +88,7 @@ fn listed_model(found: Checkpoint) -> Listed {
     } else {
         said(counted.total) + " parameters"
     };
-    let facts = [&size, ", ", &found.config.precision.to_string()].concat();
+    let facts = format!("{size}, {}", found.config.precision);
     Listed { slug: found.slug, name: found.name, maker: found.maker, facts }
 }
 
