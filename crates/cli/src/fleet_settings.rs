@@ -58,7 +58,7 @@ pub(crate) struct FleetArgs {
     aggregate: AggregateName,
     /// What each replica should have of it (knative: its requests at once) [default: three quarters
     /// of the engine’s requests at once].
-    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", value_parser = some_amount, allow_hyphen_values = true)]
     target: Option<f64>,
     /// Above which result keda is active.
     #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
@@ -238,6 +238,14 @@ fn variation(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|value| *value <= 10.0)
         .ok_or_else(|| "it must be a number from 0 to 10, for example 0.3".to_owned())
+}
+
+/// A number above 0.
+fn some_amount(text: &str) -> Result<f64, String> {
+    amount(text)
+        .ok()
+        .filter(|value| *value >= 1e-3)
+        .ok_or_else(|| "it must be a number from 0.001 to 1,000,000,000, for example 30".to_owned())
 }
 
 /// A number of 0 or more.

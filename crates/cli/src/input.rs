@@ -211,7 +211,7 @@ fn refusal(notice: &Notice) -> String {
     let end = instead.iter().filter_map(|words| notice.message.rfind(words)).min();
     let message = notice.message.get(..end.unwrap_or(notice.message.len()));
     let mut message = named(notice, message.unwrap_or_default().trim_end());
-    if message.starts_with("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
+    if message.contains("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
         message.push_str(&format!(" headroom catalog {}s lists all names.", notice.key));
     }
     if ["v", "rev"].contains(&notice.key.as_str()) {
@@ -223,13 +223,18 @@ fn refusal(notice: &Notice) -> String {
     message
 }
 
+/// Letters of a value that a message shows.
+const LONGEST_SHOWN: usize = 40;
+
 /// The message with the setting and its value in front, where it does not name the value itself.
 pub(crate) fn named(notice: &Notice, message: &str) -> String {
     let is_named = message.contains(&format!("“{}”", quantity::visible(&notice.value)));
     if is_named || notice.key.is_empty() || notice.value.trim().is_empty() {
         return message.to_owned();
     }
-    format!("{}={}: {message}", notice.key, notice.value)
+    let shown: String = notice.value.chars().take(LONGEST_SHOWN).collect();
+    let rest = if shown.len() < notice.value.len() { "…" } else { "" };
+    format!("{}={shown}{rest}: {message}", notice.key)
 }
 
 /// A path that is a folder gives an unclear error on some systems; name it early.

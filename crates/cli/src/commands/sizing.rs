@@ -141,7 +141,8 @@ impl Sizing<'_> {
             let mut fresh = taken.clone();
             fresh.set(key, value).is_ok_and(|said| said.is_empty())
         };
-        further.changes().all(is_taken).then_some(further)
+        let are_taken = further.changes().all(is_taken);
+        are_taken.then_some(further)
     }
 }
 
