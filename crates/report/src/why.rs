@@ -203,3 +203,36 @@ pub fn why_json(answer: Option<&WhyAnswer>, scenario: &Scenario) -> String {
         })),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples_are_told_as_such_and_small_growth_in_per_cent() {
+        let gain = |value: f64, low: f64, high: f64| Gain {
+            limit: Limit::Bandwidth,
+            factor: 2.0,
+            gain: planner::Estimate { value, low, high },
+        };
+        let told = |gain: Gain| {
+            let (size, interval) = growth(&gain);
+            let plain = |text: String| text.replace('\u{202f}', " ");
+            (plain(size), interval.map(plain))
+        };
+        assert_eq!(
+            told(gain(0.119, 0.102, 0.135)),
+            ("11.9 % more".to_owned(), Some("95 % interval 10.2 % to 13.5 %".to_owned()))
+        );
+        assert_eq!(
+            told(gain(123.88, 103.0, 139.0)),
+            ("125 times as much".to_owned(), Some("95 % interval 104 to 140 times".to_owned()))
+        );
+        // A wide interval ends at nothing, not below it.
+        assert_eq!(
+            told(gain(162.0, -2171.0, 2500.0)).1,
+            Some("95 % interval 0 to 2,500 times".to_owned())
+        );
+        assert!(gains(&[gain(123.88, 103.0, 139.0)]).contains("125 times"));
+    }
+}
