@@ -265,6 +265,13 @@ impl FleetArgs {
                 self.max, self.min
             )));
         }
+        let is_empty = self.min == 0 && self.initial.unwrap_or(0) == 0 && self.floor.is_empty();
+        if self.policy == PolicyName::Fixed && is_empty {
+            return Err(Failure::input(
+                "--min 0: with --policy fixed there would never be a replica. Give --min 1 or more, \
+                 for example --min 4.",
+            ));
+        }
         let start_up = self.start_up()?;
         let initial = self.initial.unwrap_or(self.min);
         let nodes = self.nodes.unwrap_or(self.max);

@@ -207,6 +207,9 @@ impl Settings {
                         ));
                     }
                 }
+                "gpu_memory_gib" if self.bytes(key)? == Some(0.0) => {
+                    return Err(refused(key, value, "GiB above 0, for example 79.19"));
+                }
                 key if key.ends_with("_gib") => drop(self.bytes(key)?),
                 key => drop(self.whole(key)?),
             }
@@ -371,5 +374,5 @@ fn refused(key: &str, value: &str, must_be: &str) -> Failure {
 
 /// An error as a sentence.
 pub(crate) fn sentence(error: &dyn std::fmt::Display) -> String {
-    crate::output::sentence(&error.to_string())
+    output::sentence(&error.to_string())
 }

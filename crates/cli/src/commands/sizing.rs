@@ -127,7 +127,7 @@ impl Sizing<'_> {
             }
             further = Some(match further {
                 None => {
-                    let effect = format!("{}, and {times} times as long", remedy.effect);
+                    let effect = format!("{}; here {times} times that", remedy.effect);
                     Remedy::new(key, value, effect)
                 }
                 Some(further) => further.with(key, &value),

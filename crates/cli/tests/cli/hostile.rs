@@ -146,6 +146,7 @@ fn numbers_of_options() {
     {
         refused(&["fleet", name, value], name, value);
     }
+    refused(&["fleet", "--policy", "fixed", "--min", "0"], "--min", "0");
     refused(&["plan", "--th\u{1b}[31mreads", "4"], "--th", "");
 }
 
@@ -166,6 +167,7 @@ fn settings_of_memory() {
         }
     }
     refused(&["memory", "model=llama-3.1-8b", "context=0"], "context", "0");
+    refused(&["memory", "model=llama-3.1-8b", "gpu_memory_gib=0"], "gpu_memory_gib", "0");
     refused(&["memory", "model=llama-3.1-8b", "tp=1,2,3"], "tp", "1,2,3");
     let output = headroom(&["memory", "model=llama-3.1-8b", "window=4096"]).assert().success();
     let notes = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
