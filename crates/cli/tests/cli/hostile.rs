@@ -146,6 +146,7 @@ fn numbers_of_options() {
     {
         refused(&["fleet", name, value], name, value);
     }
+    refused(&["link", "--base", "\u{1b}[31m"], "--base", "\u{1b}[31m");
     refused(&["fleet", "--policy", "fixed", "--min", "0"], "--min", "0");
     refused(&["plan", "--th\u{1b}[31mreads", "4"], "--th", "");
 }
