@@ -76,7 +76,7 @@ pub(crate) struct FleetArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = some_replicas,
+        value_parser = replicas,
         allow_hyphen_values = true,
         default_value = "10"
     )]
@@ -214,14 +214,6 @@ fn replicas(text: &str) -> Result<u16, String> {
         .map_err(|_| "it must be a whole number from 0 to 65,535, for example 8".to_owned())
 }
 
-/// How many replicas at most.
-fn some_replicas(text: &str) -> Result<u16, String> {
-    replicas(text)
-        .ok()
-        .filter(|count| *count > 0)
-        .ok_or_else(|| "it must be a whole number from 1 to 65,535, for example 8".to_owned())
-}
-
 /// A span of time that is not nothing.
 fn some_seconds(text: &str) -> Result<f64, String> {
     amount(text).ok().filter(|value| *value >= LEAST_SPAN_S).ok_or_else(|| {
@@ -259,10 +251,12 @@ fn amount(text: &str) -> Result<f64, String> {
 impl FleetArgs {
     /// The fleet that is meant, over the traffic and the engine of `setup`.
     pub(crate) fn fleet(&self, setup: Setup) -> Result<LiveFleet, Failure> {
-        if self.max < self.min {
+        if self.max == 0 || self.max < self.min {
             return Err(Failure::input(format!(
-                "--max {}: it must be at least --min {1}. Give --max {1} or more, or a smaller --min.",
-                self.max, self.min
+                "--max {}: it must be 1 or more, and at least --min {}. Give for example --max {}.",
+                self.max,
+                self.min,
+                self.min.max(10)
             )));
         }
         let is_empty = self.min == 0 && self.initial.unwrap_or(0) == 0 && self.floor.is_empty();
