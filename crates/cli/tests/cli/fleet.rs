@@ -116,7 +116,7 @@ fn what_cannot_be_used_is_named_with_a_way_out() {
         (&["--max", "0"], "at least --min"),
         (&["--floor", "6 at 8"], "“from” is missing"),
         (&["--begin", "noon"], "'mon 07:30'"),
-        (&["--window", "0"], "fleet.window is 0"),
+        (&["--window", "0"], "a time of 0.1 to"),
         (&["sched.rules=vllm-0.33"], "sched.rules=reference"),
         (&["overload.queue_limit=5"], "no queue limits"),
     ] {
