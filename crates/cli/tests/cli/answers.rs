@@ -9,7 +9,7 @@ const SMALL: [&str; 2] = ["sim.requests=500", "sim.replications=3"];
 #[test]
 fn changes_say_how_many_gpus_they_lead_to() {
     let told = |arguments: &[&str]| {
-        let output = super::headroom(arguments).assert().code(1).get_output().stdout.clone();
+        let output = headroom(arguments).assert().code(1).get_output().stdout.clone();
         String::from_utf8(output).expect("it prints UTF-8")
     };
     let text = told(&["plan", "in=131072", "kv.capacity_tokens=1000"]);
@@ -41,15 +41,15 @@ fn changes_say_how_many_gpus_they_lead_to() {
 /// Whole batches at their defaults hold a target of a second only on engines that are nearly idle.
 #[test]
 fn whole_batches_say_why_they_need_so_many() {
-    let text = super::printed(&["plan", "--quick", "rate=40", "sched.rules=static"]);
+    let text = printed(&["plan", "--quick", "rate=40", "sched.rules=static"]);
     assert!(text.contains("Batches are served whole"), "{text}");
     assert!(text.contains("Even a request alone takes 1.32\u{202f}s"), "{text}");
-    let text = super::printed(&["plan", "--quick", "rate=40", "sched.rules=dynamic(20ms)"]);
+    let text = printed(&["plan", "--quick", "rate=40", "sched.rules=dynamic(20ms)"]);
     assert!(
         text.contains("A batch waits for 256 requests or until the first has waited 20"),
         "{text}"
     );
-    let text = super::printed(&["plan", "--quick", "rate=40"]);
+    let text = printed(&["plan", "--quick", "rate=40"]);
     assert!(!text.contains("served whole"), "{text}");
 }
 

@@ -13,7 +13,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn faults_that_change_nothing_are_told() {
     let fleet = ["fleet", "rate=10", "--requests", "50", "--policy", "keda"];
     let notes = |more: &[&str]| {
-        let output = super::headroom(&[&fleet[..], more].concat()).assert().success();
+        let output = headroom(&[&fleet[..], more].concat()).assert().success();
         String::from_utf8_lossy(&output.get_output().stderr).into_owned()
     };
     let late = notes(&["--fault", "node@99999"]);

@@ -12,7 +12,7 @@ fn simulated(settings: &[&str]) -> serde_json::Value {
 /// Under overload a latency only tells how long one watched: the comparison has none, as on the page.
 #[test]
 fn overloaded_pools_have_no_latencies() {
-    let text = super::printed(&["simulate", "rate=100", "disagg.prefill=2", "disagg.decode=2"]);
+    let text = printed(&["simulate", "rate=100", "disagg.prefill=2", "disagg.decode=2"]);
     assert!(text.contains("The pools are overloaded"), "{text}");
     let row = text.lines().find(|line| line.trim_start().starts_with("TTFT P99")).expect("a row");
     assert!(row.contains("withheld") && row.contains("ms"), "{text}");
