@@ -57,6 +57,10 @@ test("a queue limit and a deadline change the answer; few settings are shown at 
   const said = plain(await control(page, "queue-limit").message.textContent());
   assert.match(said, /“many” is not .*“Queue limit”.* 100\. Still using 2\./);
   await type(page, "queue-limit", "0");
+  const zero = plain(await control(page, "queue-limit").message.textContent());
+  assert.match(zero, /^0 means no limit: .* Write none to say so, or .* for example 100\. Using none\.$/);
+  await type(page, "queue-limit", "none");
+  assert.equal(plain(await control(page, "queue-limit").message.textContent()), "");
   await type(page, "rejection-cost", "0");
   await type(page, "deadline", "500ms");
   const link = await linkWith(page, "overload.deadline=0.5");

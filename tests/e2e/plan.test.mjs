@@ -220,7 +220,7 @@ test("a value out of range keeps the text, is clamped, and says so", async () =>
     ["rate", "0.05", "Least we simulate is 0.1 req/s. Using 0.1.", "0.1 requests per second"],
     ["headroom", "250", "Most we simulate is 100 %. Using 100.", "100 percent"],
     ["tpot", "1e9", "Most we simulate is 60,000 ms. Using 60,000.", "60,000 milliseconds"],
-    ["seqs", "1.5", "Max sequences is a whole number. Using 2.", "2 sequences"],
+    ["seqs", "1.5", "Max sequences is a whole number from 1 to 65,536, for example 256. Using 2.", "2 sequences"],
   ]) {
     await type(page, id, text);
     const { field, slider, message } = control(page, id);

@@ -20,7 +20,8 @@ Exit codes:
      says why
   2  something that was typed or read cannot be used; the message says what and how to mend it.
      What a .json file says counts as if it were typed. Of a link, an unknown key is passed over and
-     a value out of range is moved into it, both with a note
+     a value out of range is moved into it, both with a note above the answer (notices with --json);
+     headroom check takes neither
   3  a file or stream could not be read or written";
 
 /// What fits a screen: `-h`.
@@ -190,7 +191,10 @@ pub(crate) struct WhyArgs {
 Examples:
   headroom check scenario.json --assert 'gpus<=8' --assert 'ttft_p99<=800ms'
   headroom check rate=250 gpu=h200 --assert 'gpus<=14' --strict
-  headroom check --list                                   what can be asserted")]
+  headroom check --list                                   what can be asserted
+
+A scenario is checked as it is written. Where a link says what cannot be taken as written (a value out
+of range, an unknown key, a length beyond the context), nothing is checked: exit code 2.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,

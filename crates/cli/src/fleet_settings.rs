@@ -16,6 +16,7 @@ use sim_core::{
         },
         live::{Fault, LiveFleet},
         nodes::NodePool,
+        outcome::LiveRun,
         policy::{Aggregate, Policy, Signal},
         router::Router,
         start_up::{StageTime, StartUp},
@@ -25,6 +26,7 @@ use sim_core::{
 use crate::{
     args::{ScenarioArgs, TraceArgs},
     failure::Failure,
+    output,
     typed::requests,
 };
 
@@ -42,7 +44,7 @@ pub(crate) struct FleetArgs {
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
     /// How many requests to send, in place of sim.requests.
-    #[arg(long, value_name = "N", value_parser = requests, conflicts_with = "trace")]
+    #[arg(long, value_name = "N", value_parser = requests, allow_hyphen_values = true, conflicts_with = "trace")]
     pub(crate) requests: Option<NonZeroU32>,
     /// Who decides how many replicas there are.
     #[arg(long, value_enum, default_value = "hpa")]
@@ -56,62 +58,80 @@ pub(crate) struct FleetArgs {
     aggregate: AggregateName,
     /// What each replica should have of it (knative: its requests at once) [default: three quarters
     /// of the engine’s requests at once].
-    #[arg(long, value_name = "X", value_parser = amount)]
+    #[arg(long, value_name = "X", value_parser = some_amount, allow_hyphen_values = true)]
     target: Option<f64>,
     /// Above which result keda is active.
-    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
     activation: f64,
     /// Fewest replicas.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = replicas,
+        allow_hyphen_values = true,
+        default_value = "1"
+    )]
     min: u16,
     /// Most replicas.
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = replicas,
+        allow_hyphen_values = true,
+        default_value = "10"
+    )]
     max: u16,
     /// Replicas that are ready at the beginning [default: --min].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     initial: Option<u16>,
     /// Replicas for certain hours, from one cron expression to another; may be repeated.
-    #[arg(long, value_name = "N from CRON to CRON")]
+    #[arg(long, value_name = "N from CRON to CRON", allow_hyphen_values = true)]
     floor: Vec<String>,
     /// Day of the week and time of day at the beginning, for --floor.
-    #[arg(long, value_name = "DAY HH:MM", default_value = "mon 00:00")]
+    #[arg(long, value_name = "DAY HH:MM", allow_hyphen_values = true, default_value = "mon 00:00")]
     begin: String,
     /// Time a replica takes to start, seconds, whatever is cached [default: 60].
-    #[arg(long, value_name = "S", value_parser = amount, conflicts_with = "cold_start")]
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
     #[arg(long, value_name = "NAME")]
     pub(crate) cold_start: Option<String>,
     /// Coefficient of variation of each stage of a start.
-    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = variation, allow_hyphen_values = true, default_value = "0")]
     start_cv: f64,
     /// Time a new node takes, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
     provision: f64,
     /// Nodes, of one replica each, at the beginning [default: --max].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     nodes: Option<u16>,
     /// Most nodes that can be had [default: --max].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     quota: Option<u16>,
     /// Nodes kept free for the next replica.
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = replicas,
+        allow_hyphen_values = true,
+        default_value = "0"
+    )]
     warm: u16,
     /// Who gets which request.
     #[arg(long, value_enum, default_value = "least-in-flight")]
     router: RouterName,
     /// Time between two scrapes, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "15")]
+    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true, default_value = "15")]
     scrape: f64,
     /// Let replicas that start count as idle in what is scraped.
     #[arg(long)]
     count_warming: bool,
     /// Something that goes wrong at a time: replica@S, node@S or metrics@S (for five minutes); may be
     /// repeated.
-    #[arg(long, value_name = "WHAT@S")]
+    #[arg(long, value_name = "WHAT@S", allow_hyphen_values = true)]
     fault: Vec<String>,
     /// Width of the windows of the results, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "60")]
+    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true, default_value = "60")]
     pub(crate) window: f64,
     /// Print JSON (SI units), with the windows.
     #[arg(long, conflicts_with = "csv")]
@@ -187,6 +207,39 @@ enum RouterName {
     LeastKv,
 }
 
+/// How many replicas or nodes.
+fn replicas(text: &str) -> Result<u16, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "it must be a whole number from 0 to 65,535, for example 8".to_owned())
+}
+
+/// A span of time that is not nothing.
+fn some_seconds(text: &str) -> Result<f64, String> {
+    amount(text).ok().filter(|value| *value >= LEAST_SPAN_S).ok_or_else(|| {
+        "it must be a time of 0.1 to 1,000,000,000 seconds, for example 15".to_owned()
+    })
+}
+
+/// Shorter windows and shorter times between scrapes would be more events than requests.
+const LEAST_SPAN_S: f64 = 0.1;
+
+/// A coefficient of variation.
+fn variation(text: &str) -> Result<f64, String> {
+    amount(text)
+        .ok()
+        .filter(|value| *value <= 10.0)
+        .ok_or_else(|| "it must be a number from 0 to 10, for example 0.3".to_owned())
+}
+
+/// A number above 0.
+fn some_amount(text: &str) -> Result<f64, String> {
+    amount(text)
+        .ok()
+        .filter(|value| *value >= 1e-3)
+        .ok_or_else(|| "it must be a number from 0.001 to 1,000,000,000, for example 30".to_owned())
+}
+
 /// A number of 0 or more.
 fn amount(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
@@ -200,16 +253,26 @@ impl FleetArgs {
     pub(crate) fn fleet(&self, setup: Setup) -> Result<LiveFleet, Failure> {
         if self.max == 0 || self.max < self.min {
             return Err(Failure::input(format!(
-                "--max {}: it must be 1 or more, and at least --min {}.",
-                self.max, self.min
+                "--max {}: it must be 1 or more, and at least --min {}. Give for example --max {}.",
+                self.max,
+                self.min,
+                self.min.max(10)
             )));
+        }
+        let is_empty = self.min == 0 && self.initial.unwrap_or(0) == 0 && self.floor.is_empty();
+        if self.policy == PolicyName::Fixed && is_empty {
+            return Err(Failure::input(
+                "--min 0: with --policy fixed there would never be a replica. Give --min 1 or more, \
+                 for example --min 4.",
+            ));
         }
         let start_up = self.start_up()?;
         let initial = self.initial.unwrap_or(self.min);
         let nodes = self.nodes.unwrap_or(self.max);
         if initial > nodes {
             return Err(Failure::input(format!(
-                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each."
+                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each. \
+                 Give --nodes {initial} or more, or a smaller --initial."
             )));
         }
         Ok(LiveFleet {
@@ -342,6 +405,25 @@ impl FleetArgs {
         }
     }
 
+    /// Tell of faults that changed nothing: those after the end, and those with nothing to strike.
+    pub(crate) fn tell_idle_faults(&self, fleet: &LiveFleet, run: &LiveRun) {
+        for (index, (at_s, fault)) in fleet.faults.iter().enumerate() {
+            let fault = [fault_word(*fault), "@", &quantity::plain(*at_s, 0)].concat();
+            match run.faults_struck.get(index) {
+                Some(true) => {}
+                Some(false) => output::note(&format!(
+                    "--fault {fault} has no effect: no replica was ready then. Give a time at which \
+                     one is, or more replicas with --min."
+                )),
+                None => output::note(&format!(
+                    "--fault {fault} has no effect: the last request was done after {}. Give an \
+                     earlier time, or more --requests.",
+                    quantity::duration(run.end_s)
+                )),
+            }
+        }
+    }
+
     fn faults(&self) -> Result<Vec<(f64, Fault)>, Failure> {
         let mut faults = Vec::new();
         for text in &self.fault {
@@ -363,6 +445,15 @@ impl FleetArgs {
         }
         faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(faults)
+    }
+}
+
+/// What an option calls it.
+const fn fault_word(fault: Fault) -> &'static str {
+    match fault {
+        Fault::ReplicaLoss => "replica",
+        Fault::NodeLoss => "node",
+        Fault::MetricOutage(_) => "metrics",
     }
 }
 

@@ -44,17 +44,46 @@ impl<'a> Word<'a> {
 
 /// The scenario that was asked for. What was not taken as written is told on standard error.
 pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
+    let Parsed { scenario, notices } = asked(args)?;
+    tell(&notices);
+    Ok(scenario)
+}
+
+/// The scenario that was asked for, of which nothing may have been taken otherwise than written.
+pub(crate) fn exactly(args: &ScenarioArgs) -> Result<Scenario, Failure> {
+    let Parsed { scenario, notices } = asked(args)?;
+    let departs = |notice: &&Notice| match notice.kind {
+        NoticeKind::Clamped | NoticeKind::Shortened | NoticeKind::Unknown | NoticeKind::Invalid => {
+            true
+        }
+        NoticeKind::Version => notice.key == "v",
+        _ => false,
+    };
+    match notices.iter().find(departs) {
+        Some(notice) => Err(Failure::input(format!(
+            "{} headroom check answers only for what is written: write it as it is meant.",
+            refusal(notice)
+        ))),
+        None => {
+            tell(&notices);
+            Ok(scenario)
+        }
+    }
+}
+
+/// The scenario that was asked for, and what of it was not taken as written.
+pub(crate) fn asked(args: &ScenarioArgs) -> Result<Parsed, Failure> {
     let words = args.words.iter().map(|word| Word::of(word)).collect::<Result<Vec<_>, _>>()?;
-    let mut scenario = base(args, &words)?;
+    let Parsed { mut scenario, mut notices } = base(args, &words)?;
     for word in &words {
         if let Word::Setting(key, value) = word {
-            let notices = scenario.set(key, value).map_err(|notice| refused(&notice))?;
-            as_written(&notices)?;
+            let said = scenario.set(key, value).map_err(|notice| refused(&notice))?;
+            as_written(&said)?;
         }
     }
     // Only now is it known which model is asked for.
-    tell(&scenario.limit_to_context());
-    Ok(scenario)
+    notices.extend(scenario.limit_to_context());
+    Ok(Parsed { scenario, notices })
 }
 
 /// Tell of settings that are taken as written and still do nothing, and of lengths that no engine
@@ -68,7 +97,7 @@ pub(crate) fn caution(cautions: &[Notice], has_recording: bool) {
 }
 
 /// The whole scenario to start from: at most one may be given.
-fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Scenario, Failure> {
+fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Parsed, Failure> {
     let mut bases: Vec<(String, Parsed)> = Vec::new();
     match args.preset {
         Some(Preset::Qwen25) => {
@@ -92,9 +121,8 @@ fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Scenario, Failure> {
             "{first} and {second} both give a whole scenario. Keep one, and change single settings with key=value."
         )));
     }
-    let Some((_, parsed)) = bases.pop() else { return Ok(Scenario::preset()) };
-    tell(&parsed.notices);
-    Ok(parsed.scenario)
+    let preset = || Parsed { scenario: Scenario::preset(), notices: Vec::new() };
+    Ok(bases.pop().map_or_else(preset, |(_, parsed)| parsed))
 }
 
 /// The scenario of a link, whose values could all be used. The page may open a link with a default
@@ -110,8 +138,9 @@ fn usable(link: &str) -> Result<Parsed, Failure> {
 
 /// What is typed is taken as written or refused, never moved into range.
 fn as_written(notices: &[Notice]) -> Result<(), Failure> {
-    let clamped = notices.iter().find(|notice| notice.kind == NoticeKind::Clamped);
-    clamped.map_or(Ok(()), |notice| Err(refused(notice)))
+    let is_moved =
+        |notice: &&Notice| matches!(notice.kind, NoticeKind::Clamped | NoticeKind::ZeroIsNone);
+    notices.iter().find(is_moved).map_or(Ok(()), |notice| Err(refused(notice)))
 }
 
 /// What is kept in a file counts as if it were typed: a script must not compute with half of it. A
@@ -173,12 +202,16 @@ pub(crate) fn tell(notices: &[Notice]) {
 
 /// The notice as an error. Nothing goes on, so what would be used instead is left out.
 fn refused(notice: &Notice) -> Failure {
+    Failure::input(refusal(notice))
+}
+
+fn refusal(notice: &Notice) -> String {
     let instead =
         ["Still using ", "Using ", "The setting is as it was", "It is not used", "Reading it as "];
     let end = instead.iter().filter_map(|words| notice.message.rfind(words)).min();
     let message = notice.message.get(..end.unwrap_or(notice.message.len()));
     let mut message = named(notice, message.unwrap_or_default().trim_end());
-    if message.starts_with("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
+    if message.contains("No ") && ["model", "gpu"].contains(&notice.key.as_str()) {
         message.push_str(&format!(" headroom catalog {}s lists all names.", notice.key));
     }
     if ["v", "rev"].contains(&notice.key.as_str()) {
@@ -187,16 +220,21 @@ fn refused(notice: &Notice) -> Failure {
     if notice.kind == NoticeKind::Unknown {
         message.push_str(" headroom plan --help lists all keys.");
     }
-    Failure::input(message)
+    message
 }
 
+/// Letters of a value that a message shows.
+const LONGEST_SHOWN: usize = 40;
+
 /// The message with the setting and its value in front, where it does not name the value itself.
-fn named(notice: &Notice, message: &str) -> String {
-    let is_named = message.contains(&format!("“{}”", notice.value));
+pub(crate) fn named(notice: &Notice, message: &str) -> String {
+    let is_named = message.contains(&format!("“{}”", quantity::visible(&notice.value)));
     if is_named || notice.key.is_empty() || notice.value.trim().is_empty() {
         return message.to_owned();
     }
-    format!("{}={}: {message}", notice.key, notice.value)
+    let shown: String = notice.value.chars().take(LONGEST_SHOWN).collect();
+    let rest = if shown.len() < notice.value.len() { "…" } else { "" };
+    format!("{}={shown}{rest}: {message}", notice.key)
 }
 
 /// A path that is a folder gives an unclear error on some systems; name it early.

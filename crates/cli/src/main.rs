@@ -30,9 +30,10 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
+            let is_error = error.use_stderr();
             // Help and version are no errors. A reader that went away wants no more of either.
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS };
+            let _ = shown(error).print();
+            return if is_error { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS };
         }
     };
     match run(&cli) {
@@ -42,6 +43,17 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// The error as it may be printed: of what was typed, whatever would steer a terminal is shown instead.
+fn shown(error: clap::Error) -> clap::Error {
+    let typed: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    let visible: Vec<String> = typed.iter().map(|word| quantity::visible(word)).collect();
+    if typed == visible {
+        return error;
+    }
+    args::command().try_get_matches_from(visible).err().unwrap_or(error)
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {

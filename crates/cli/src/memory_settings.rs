@@ -8,7 +8,7 @@ use sim_core::memory::{
     LatentAttention, Layer, Mixer, Reach,
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 /// A setting and what it is.
 struct Setting {
@@ -70,6 +70,22 @@ const SETTINGS: [Setting; 38] = [
     setting("vocab_size", "Tokens of the vocabulary, for activations and weights [0]."),
 ];
 
+/// More memory than any GPU will have, GiB.
+const MOST_GIB: f64 = 1e6;
+
+/// Settings that are those of an architecture given by numbers.
+const OF_LAYERS: [&str; 9] = [
+    "sliding_layers",
+    "window",
+    "chunked_layers",
+    "chunk",
+    "kv_heads",
+    "head_dim",
+    "latent_dim",
+    "hidden_size",
+    "vocab_size",
+];
+
 /// Names of settings in scenarios, and those that vLLM has for them.
 const SHORT_NAMES: [(&str, &str); 4] = [
     ("deploy.tp", "tp"),
@@ -117,7 +133,23 @@ impl Settings {
             settings.retain(|(key, _)| *key != known.key);
             settings.push((known.key, value.trim().to_owned()));
         }
-        Ok(Self(settings))
+        let settings = Self(settings);
+        settings.check()?;
+        settings.tell_idle();
+        Ok(settings)
+    }
+
+    /// Tell of numbers of an architecture that have no effect.
+    fn tell_idle(&self) {
+        if self.text("layers").is_some() {
+            return;
+        }
+        for (key, value) in self.0.iter().filter(|(key, _)| OF_LAYERS.contains(key)) {
+            output::note(&format!(
+                "{key}={value} has no effect without layers; give layers, kv_heads and head_dim in \
+                 place of a model to use it."
+            ));
+        }
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
@@ -126,15 +158,16 @@ impl Settings {
 
     pub(crate) fn whole(&self, key: &str) -> Result<Option<u64>, Failure> {
         let read = |value: &str| {
-            let digits = value.replace([',', '_'], "");
-            digits.parse().map_err(|_| refused(key, value, "a whole number, for example 4"))
+            let read = crate::typed::whole(&value.replace('_', ""));
+            read.ok_or_else(|| refused(key, value, "a whole number, for example 4"))
         };
         self.text(key).map(read).transpose()
     }
 
     fn several(&self, key: &str) -> Result<Vec<u64>, Failure> {
         let read = |value: &str| {
-            value.trim().parse().map_err(|_| refused(key, value, "tokens, for example 4096,8192"))
+            let tokens = value.trim().parse().ok().filter(|tokens| *tokens > 0);
+            tokens.ok_or_else(|| refused(key, value, "1 token or more, for example 4096,8192"))
         };
         self.text(key).map_or(Ok(Vec::new()), |value| value.split(',').map(read).collect())
     }
@@ -148,7 +181,40 @@ impl Settings {
     }
 
     fn bytes(&self, key: &str) -> Result<Option<f64>, Failure> {
-        Ok(self.number(key)?.map(|gib| gib * GIB))
+        let read = |value: &str| match value.parse::<f64>() {
+            Ok(gib) if (0.0..=MOST_GIB).contains(&gib) => Ok(gib * GIB),
+            _ => Err(refused(key, value, "GiB from 0 to 1,000,000, for example 14.99")),
+        };
+        self.text(key).map(read).transpose()
+    }
+
+    /// Read every value that is no word, whether or not anything will ask for it.
+    fn check(&self) -> Result<(), Failure> {
+        for (key, value) in &self.0 {
+            match *key {
+                "model" | "gpu" | "engine" | "weights" | "kv_cache_dtype" => {}
+                "context" => drop(self.several(key)?),
+                "ep" | "enable_prefix_caching" | "hybrid_allocator" | "enforce_eager" => {
+                    self.flag(key)?;
+                }
+                "gpu_memory_utilization" => {
+                    let share = self.number(key)?.unwrap_or_default();
+                    if share <= 0.0 || share > 1.0 {
+                        return Err(refused(
+                            key,
+                            value,
+                            "a share above 0 and up to 1, for example 0.9",
+                        ));
+                    }
+                }
+                "gpu_memory_gib" if self.bytes(key)? == Some(0.0) => {
+                    return Err(refused(key, value, "GiB above 0, for example 79.19"));
+                }
+                key if key.ends_with("_gib") => drop(self.bytes(key)?),
+                key => drop(self.whole(key)?),
+            }
+        }
+        Ok(())
     }
 
     fn flag(&self, key: &str) -> Result<Option<bool>, Failure> {
@@ -301,10 +367,12 @@ fn put<T>(place: &mut T, value: Option<T>) {
 }
 
 fn refused(key: &str, value: &str, must_be: &str) -> Failure {
-    Failure::input(format!("{key}={value}: it must be {must_be}."))
+    let shown: String = value.chars().take(40).collect();
+    let rest = if shown.len() < value.len() { "…" } else { "" };
+    Failure::input(format!("{key}={shown}{rest}: it must be {must_be}."))
 }
 
 /// An error as a sentence.
 pub(crate) fn sentence(error: &dyn std::fmt::Display) -> String {
-    crate::output::sentence(&error.to_string())
+    output::sentence(&error.to_string())
 }

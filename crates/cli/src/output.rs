@@ -6,7 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use crate::failure::Failure;
+use scenario::Notice;
+
+use crate::{failure::Failure, input};
 
 /// Write a result to standard output. A closed pipe (`headroom … | head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -18,6 +20,46 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// How a command answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Sentences and tables, for people.
+    Text,
+    /// One object.
+    Json,
+    /// Rows.
+    Csv,
+}
+
+impl Form {
+    /// By the options for the other two.
+    pub(crate) const fn of(is_json: bool, is_csv: bool) -> Self {
+        match (is_json, is_csv) {
+            (true, _) => Self::Json,
+            (_, true) => Self::Csv,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Write an answer, first of all what of its scenario was not taken as written: above the text, as
+/// `notices` of the object, and beside rows on standard error.
+pub(crate) fn print_answer(form: Form, text: &str, notices: &[Notice]) -> Result<(), Failure> {
+    let lines = || notices.iter().map(|notice| noted(&input::named(notice, &notice.message)));
+    match form {
+        Form::Text if notices.is_empty() => print(text),
+        Form::Text => print(&format!("{}\n{text}", lines().collect::<String>())),
+        Form::Json => {
+            lines().for_each(|line| to_stderr(&line));
+            print(&report::json_with_notices(text, notices))
+        }
+        Form::Csv => {
+            lines().for_each(|line| to_stderr(&line));
+            print(text)
+        }
+    }
+}
+
 /// Write a file.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| Failure::writing(path, error))
@@ -25,12 +67,17 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Tell what went wrong.
 pub(crate) fn complain(message: &str) {
-    to_stderr(&format!("error: {message}\n"));
+    to_stderr(&format!("error: {}\n", quantity::visible(message)));
 }
 
 /// Tell what was not taken as written.
 pub(crate) fn note(message: &str) {
-    to_stderr(&format!("note: {message}\n"));
+    to_stderr(&noted(message));
+}
+
+/// “note: …”, a line.
+fn noted(message: &str) -> String {
+    format!("note: {}\n", quantity::visible(message))
 }
 
 /// Write to standard error. There is nobody left to tell if that fails.

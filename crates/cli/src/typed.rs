@@ -42,8 +42,16 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// A whole number, perhaps with its thousands separated.
-fn whole(text: &str) -> Option<u64> {
-    text.trim().replace(',', "").parse().ok()
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let mut groups = text.split(',');
+    let first = groups.next()?;
+    // “1,5” can mean two things.
+    let separates = first.len() <= 3 && groups.clone().all(|group| group.len() == 3);
+    if text.contains(',') && !separates {
+        return None;
+    }
+    text.replace(',', "").parse().ok()
 }
 
 #[cfg(test)]
@@ -55,7 +63,7 @@ mod tests {
         assert_eq!(requests("8,640,000").map(NonZeroU32::get), Ok(8_640_000));
         assert_eq!(some(" 4 ").map(NonZeroUsize::get), Ok(4));
         assert_eq!(seed("0"), Ok(0));
-        for bad in ["0", "-1", "1.5", "many", "", "99999999999"] {
+        for bad in ["0", "-1", "1.5", "many", "", "99999999999", "1,2,3", "1,5", "1234,567", ","] {
             assert!(some(bad).is_err() && requests(bad).is_err(), "{bad}");
         }
         for bad in ["0", "-2", "NaN", "inf", "1e7"] {

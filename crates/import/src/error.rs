@@ -120,8 +120,8 @@ pub(crate) fn file_label(name_hint: Option<&str>) -> String {
 /// A text in quotation marks, fit for a sentence: one line, and not too long.
 pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut shown: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let head: String = text.chars().take(LONGEST).collect();
+    let mut shown = quantity::visible(&head);
     if text.chars().nth(LONGEST).is_some() {
         shown.push('…');
     }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn texts_are_cut_and_kept_on_one_line() {
-        assert_eq!(quoted("a\nb"), "“a b”");
+        assert_eq!(quoted("a\nb\u{1b}[2J"), "“a\\u{a}b\\u{1b}[2J”");
         assert_eq!(quoted(&"x".repeat(50)).chars().count(), 43);
         assert_eq!(listed::<&str>(&[]), "none");
         assert!(listed(&["a"; 20]).ends_with("“a”, 8 more"));

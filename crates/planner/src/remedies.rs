@@ -256,7 +256,7 @@ fn without_delay(setup: &Setup) -> Option<Trial> {
 /// Clients that wait for their answers, however long.
 fn with_patience(setup: &Setup, attendance: &Attendance) -> Option<Trial> {
     attendance.clients.patience?;
-    let change = ("clients.patience", "0".to_owned());
+    let change = ("clients.patience", "none".to_owned());
     let mut trial = Trial::new(OTHERS + 3, change, "clients wait for their answers", setup.clone());
     trial.attendance = *attendance;
     trial.attendance.clients.patience = None;

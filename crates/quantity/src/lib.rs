@@ -13,6 +13,7 @@ mod parse;
 mod shortest;
 mod time;
 mod unit;
+mod visible;
 
 pub use format::{
     change, change_plus_minus, count, count_of, counted, explicit, explicit_number, format, memory,
@@ -28,6 +29,7 @@ pub use parse::{ParseError, parse};
 pub use shortest::plain;
 pub use time::{axis_duration, duration, duration_or_unknown};
 pub use unit::{Dimension, Unit};
+pub use visible::visible;
 
 /// The space between a number and its unit: narrow, and no line breaks in it.
 pub const NARROW_SPACE: char = '\u{202f}';

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::decimal::Decimal;
 use crate::nearest::nearest_double;
 use crate::unit::{Dimension, Unit};
+use crate::visible;
 use crate::{MINUS, NARROW_SPACE};
 
 /// Why a text is not the quantity asked for.
@@ -54,20 +55,22 @@ impl fmt::Display for ParseError {
                 write!(f, "Nothing typed where {} belongs", expected.with_article())
             }
             Self::NotANumber { text, expected } => {
-                write!(f, "“{text}” is not {}", expected.with_article())
+                write!(f, "“{}” is not {}", visible(text), expected.with_article())
             }
             Self::NotFinite { text, expected } => {
-                write!(f, "“{text}” is too large for {}", expected.with_article())
+                write!(f, "“{}” is too large for {}", visible(text), expected.with_article())
             }
             Self::WrongUnit { text, expected, .. } => write!(
                 f,
-                "“{text}” is not {}; {}",
+                "“{}” is not {}; {}",
+                visible(text),
                 expected.with_article(),
                 expected.how_to_write()
             ),
             Self::Comma { text, expected } => write!(
                 f,
-                "“{text}” is not {}; write a point for decimals, a comma only for thousands",
+                "“{}” is not {}; write a point for decimals, a comma only for thousands",
+                visible(text),
                 expected.with_article()
             ),
         }

@@ -1,7 +1,7 @@
 //! Answers and runs as JSON: SI units, names that end in the unit, all digits.
 
 use planner::{Estimate, LoadPoint, PlanAnswer, Verdict};
-use scenario::{Ledger, Scenario};
+use scenario::{Ledger, Notice, Scenario};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sim_core::{Distribution, Run, measure::ClassRun};
@@ -148,6 +148,27 @@ fn classes(run: &Run, names: &[String]) -> Vec<Value> {
         })
     };
     run.classes.iter().zip(names).map(class).collect()
+}
+
+/// A document with `notices`: each departure from what was written, by key, value, kind and message.
+/// None where there is none.
+#[must_use]
+pub fn json_with_notices(document_text: &str, notices: &[Notice]) -> String {
+    let notice = |notice: &Notice| {
+        json!({
+            "key": notice.key,
+            "value": notice.value,
+            "kind": notice.kind.word(),
+            "message": notice.message,
+        })
+    };
+    match serde_json::from_str::<Value>(document_text) {
+        Ok(mut value) if !notices.is_empty() => {
+            value["notices"] = notices.iter().map(notice).collect();
+            document(&value)
+        }
+        _ => document_text.to_owned(),
+    }
 }
 
 pub(crate) fn document(value: &Value) -> String {

@@ -41,7 +41,7 @@ pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
 pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
-pub use json::{SCHEMA, plan_json, run_json, sweep_json};
+pub use json::{SCHEMA, json_with_notices, plan_json, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
@@ -58,4 +58,6 @@ pub use telling::{
 };
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::windows_csv;
-pub use words::{RUN_LONGER, one_server, run_pools, run_transfers, with_headroom};
+pub use words::{
+    RUN_LONGER, one_server, pools_overloaded, run_pools, run_transfers, with_headroom,
+};

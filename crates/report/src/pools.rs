@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sim_core::{
     Run,
     fleet::{DisaggregatedRun, FleetRun, Transfers},
+    measure::Verdict,
 };
 
 use crate::{
@@ -52,10 +53,20 @@ pub fn pools_text(
     }
     lines.push(steadiness::verdict(run));
     lines.extend(steadiness::sample_advice(run.completed));
+    let are_overloaded = (is_overloaded(run), is_overloaded(&together.total));
+    let told = match are_overloaded {
+        (true, _) => {
+            words::pools_overloaded(are_overloaded).to_owned() + " " + words::POOLS_KEPT + "\n"
+        }
+        (false, true) => {
+            words::pools_overloaded(are_overloaded).to_owned() + "\n\n" + &latencies(run, None)
+        }
+        (false, false) => latencies(run, None),
+    };
     format!(
         "{}\n\n{}\n{}\n{}\n{}\n",
         lines.join("\n"),
-        latencies(run, None),
+        told,
         comparison(run, together),
         steadiness::intervals(run, is_recording),
         words::FINITE_RUN
@@ -118,6 +129,10 @@ fn links_share(pools: &DisaggregatedRun) -> f64 {
     part(pools.transfers.busy_s, pools.total.duration_s() * pools.prefill.len() as f64)
 }
 
+fn is_overloaded(run: &Run) -> bool {
+    run.judgement().verdict == Verdict::Overloaded
+}
+
 fn part(some: f64, whole: f64) -> f64 {
     if whole > 0.0 { some / whole } else { 0.0 }
 }
@@ -127,12 +142,16 @@ fn comparison(pools: &Run, together: &FleetRun) -> String {
     let row = |name: &str, of: &dyn Fn(&Run) -> String| {
         vec![name.to_owned(), of(pools), of(&together.total)]
     };
+    // Under overload a latency only tells how long one watched.
+    let latency = |run: &Run, value_s: Option<f64>| {
+        if is_overloaded(run) { words::WITHHELD.to_owned() } else { duration_or_unknown(value_s) }
+    };
     let rows = [
-        row("TTFT P50", &|run| duration_or_unknown(run.ttft.percentile(50.0))),
-        row("TTFT P99", &|run| duration_or_unknown(run.ttft.percentile(99.0))),
-        row("TPOT P50", &|run| duration_or_unknown(run.tpot.percentile(50.0))),
-        row("TPOT P99", &|run| duration_or_unknown(run.tpot.percentile(99.0))),
-        row("ITL P99", &|run| duration_or_unknown(run.itl.percentile(99.0))),
+        row("TTFT P50", &|run| latency(run, run.ttft.percentile(50.0))),
+        row("TTFT P99", &|run| latency(run, run.ttft.percentile(99.0))),
+        row("TPOT P50", &|run| latency(run, run.tpot.percentile(50.0))),
+        row("TPOT P99", &|run| latency(run, run.tpot.percentile(99.0))),
+        row("ITL P99", &|run| latency(run, run.itl.percentile(99.0))),
         row("goodput", &|run| rate(run.goodput_per_s())),
         row("met the target", &|run| share(run.slo_share())),
     ];

@@ -111,7 +111,9 @@ fn told(answer: &PlanAnswer, scenario: &Scenario, is_complete: bool) -> Telling 
             no_answer(words::DOES_NOT_FIT, or_nothing(sentence, remedies), remedies)
         }
         Verdict::NoRoom { capacity_tokens, needed_tokens, remedies } => {
-            let sentence = words::no_room(*capacity_tokens, *needed_tokens);
+            let class = scenario.class_of_longest();
+            let is_typed = scenario.kv_capacity_tokens.is_some();
+            let sentence = words::no_room((*capacity_tokens, is_typed), *needed_tokens, class);
             no_answer(words::NO_ROOM, or_nothing(sentence, remedies), remedies)
         }
         Verdict::TooLong { sentence, remedies } => {
@@ -172,6 +174,7 @@ fn sized(
     sentences.extend(answer.is_at_limit().then(|| words::at_limit(answer.limit_margin())));
     sentences.push(words::arithmetic(asked, headroom, capacity.value, (gpus, each), unit));
     sentences.extend(traffic::users(answer, scenario));
+    sentences.extend(traffic::whole_batches(answer, scenario));
     sentences.extend(traffic::sessions(scenario));
     sentences.extend(traffic::peak(answer, scenario));
     sentences.extend(planned(answer, scenario));
@@ -227,6 +230,7 @@ fn sized(
 pub fn remarks(answer: &PlanAnswer, scenario: &Scenario) -> Vec<String> {
     let all = [
         traffic::users(answer, scenario),
+        traffic::whole_batches(answer, scenario),
         traffic::sessions(scenario),
         traffic::unanswered(answer),
         traffic::peak(answer, scenario),

@@ -1,7 +1,7 @@
 //! What is said of traffic that is more than one kind of request at a steady rate.
 
 use planner::PlanAnswer;
-use scenario::{REST, Scenario};
+use scenario::{REST, Scenario, SchedRules};
 use sim_core::{Slo, measure::P99_NEEDS};
 
 use crate::words;
@@ -32,6 +32,24 @@ pub(crate) fn users(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> 
     let closed = scenario.closed?;
     let each_per_s = answer.capacity_per_s?.value;
     Some(words::users(closed.think_s, closed.on_schedule, each_per_s))
+}
+
+/// What it means that batches are served whole, and where a GPU has to be idle for that to hold.
+pub(crate) fn whole_batches(answer: &PlanAnswer, scenario: &Scenario) -> Option<String> {
+    let rules = scenario.rules;
+    if !rules.form_whole_batches() {
+        return None;
+    }
+    let mut words = words::batches_are_whole(rules.are_sequential());
+    if let SchedRules::Dynamic { max_delay_s } = rules {
+        words.push_str(&words::batches_wait(scenario.sched.max_num_seqs, max_delay_s));
+    }
+    // At the least rate there is hardly any company.
+    let lone_s = answer.knee.first()?.e2e_p50_s.value;
+    if lone_s > scenario.slo.ttft_s {
+        words.push_str(&words::batches_are_too_long(lone_s, scenario.slo.ttft_s));
+    }
+    Some(words)
 }
 
 /// What sessions come to.

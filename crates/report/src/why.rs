@@ -88,9 +88,18 @@ fn times(gain: &Gain) -> String {
     if is_time(gain.limit) { "half of it".to_owned() } else { "twice as much".to_owned() }
 }
 
-/// “11.9 % more” and “95 % interval 10.2 % to 13.5 %”, where there is one.
+/// Growth from which on people say how many times as much.
+const MANY: f64 = 9.0;
+
+/// “11.9 % more” and “95 % interval 10.2 % to 13.5 %”, where there is one; “125 times as much” where it
+/// is a multiple.
 fn growth(gain: &Gain) -> (String, Option<String>) {
     let planner::Estimate { value, low, high } = gain.gain;
+    if value >= MANY {
+        let times = |growth: f64| quantity::number(sim_core::float::greater(0.0, 1.0 + growth));
+        let interval = || format!("95\u{202f}% interval {} to {} times", times(low), times(high));
+        return (format!("{} times as much", times(value)), (low < high).then(interval));
+    }
     let percent = |value: f64| quantity::with_unit(&quantity::number_fixed(value * 100.0, 1), "%");
     let more = if value < 0.0 { "less" } else { "more" };
     let size = format!("{} {more}", percent(value.abs()));
@@ -108,7 +117,12 @@ fn gains(gains: &[Gain]) -> String {
     let row = |gain: &Gain| {
         let change = if is_time(gain.limit) { 1.0 / gain.factor } else { gain.factor };
         let planner::Estimate { value, low, high } = gain.gain;
-        let percent = |value: f64| quantity::number_fixed(value * 100.0, 1);
+        let percent = |value: f64| {
+            if value >= MANY {
+                return format!("{} times", quantity::number(1.0 + value));
+            }
+            quantity::number_fixed(value * 100.0, 1)
+        };
         vec![
             capitalised(name(gain.limit)),
             setting(gain.limit).to_owned(),
@@ -188,4 +202,37 @@ pub fn why_json(answer: Option<&WhyAnswer>, scenario: &Scenario) -> String {
             "gains": next.gains.iter().map(gain).collect::<Vec<_>>(),
         })),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples_are_told_as_such_and_small_growth_in_per_cent() {
+        let gain = |value: f64, low: f64, high: f64| Gain {
+            limit: Limit::Bandwidth,
+            factor: 2.0,
+            gain: planner::Estimate { value, low, high },
+        };
+        let told = |gain: Gain| {
+            let (size, interval) = growth(&gain);
+            let plain = |text: String| text.replace('\u{202f}', " ");
+            (plain(size), interval.map(plain))
+        };
+        assert_eq!(
+            told(gain(0.119, 0.102, 0.135)),
+            ("11.9 % more".to_owned(), Some("95 % interval 10.2 % to 13.5 %".to_owned()))
+        );
+        assert_eq!(
+            told(gain(123.88, 103.0, 139.0)),
+            ("125 times as much".to_owned(), Some("95 % interval 104 to 140 times".to_owned()))
+        );
+        // A wide interval ends at nothing, not below it.
+        assert_eq!(
+            told(gain(162.0, -2171.0, 2500.0)).1,
+            Some("95 % interval 0 to 2,500 times".to_owned())
+        );
+        assert!(gains(&[gain(123.88, 103.0, 139.0)]).contains("125 times"));
+    }
 }

@@ -9,10 +9,10 @@ use quantity::{
 };
 
 pub(crate) use run::{
-    IN_POOLS, run_cached, run_counts, run_load, run_overloaded, run_preempted, run_rates,
-    run_rejected, run_replicas, run_share, sample_advice, steady_state,
+    IN_POOLS, POOLS_KEPT, run_cached, run_counts, run_load, run_overloaded, run_preempted,
+    run_rates, run_rejected, run_replicas, run_share, sample_advice, steady_state,
 };
-pub use run::{run_pools, run_transfers};
+pub use run::{pools_overloaded, run_pools, run_transfers};
 
 pub(crate) const DOES_NOT_FIT: &str = "Does not fit";
 pub(crate) const NO_ROOM: &str = "No room";
@@ -340,6 +340,36 @@ pub(crate) fn gets(rate_per_s: f64, users: Option<f64>) -> String {
     }
 }
 
+/// Who waits for whom where batches are served whole.
+pub(crate) fn batches_are_whole(is_sequential: bool) -> String {
+    let words = if is_sequential {
+        "Requests are served one at a time: whoever comes while one is served waits until its answer is done."
+    } else {
+        "Batches are served whole: whoever comes while one runs waits until its longest answer is done."
+    };
+    words.to_owned()
+}
+
+/// When a batch starts.
+pub(crate) fn batches_wait(most: u64, delay_s: f64) -> String {
+    format!(
+        " A batch waits for {} or until the first has waited {}.",
+        counted(most, "request", "requests"),
+        duration(delay_s)
+    )
+}
+
+/// Why batches that are served whole hold a target at next to no load.
+pub(crate) fn batches_are_too_long(lone_s: f64, target_s: f64) -> String {
+    format!(
+        " Even a request alone takes {}, longer than the TTFT target of {}: a GPU holds the target only \
+         while hardly anybody comes before it is idle again. sched.rules=reference lets requests in at \
+         every step.",
+        duration(lone_s),
+        duration(target_s)
+    )
+}
+
 /// What it means that requests are turns of sessions.
 pub(crate) const SESSIONS: &str = "Requests are turns of sessions: the prompt of each is the conversation so far and a new one, and it is sent some time after the last answer; the rate is that of turns.";
 
@@ -451,12 +481,17 @@ pub(crate) fn does_not_fit(
 }
 
 /// Why no request can run.
-pub(crate) fn no_room(capacity_tokens: u64, needed_tokens: u64) -> String {
-    format!(
-        "Weights fit. What is left holds {} of KV; one request needs {}.",
-        counted(capacity_tokens, "token", "tokens"),
-        count(needed_tokens)
-    )
+pub(crate) fn no_room(
+    (capacity_tokens, is_typed): (u64, bool),
+    needed_tokens: u64,
+    class: Option<&str>,
+) -> String {
+    let what =
+        if is_typed { "The KV cache (kv.capacity_tokens)" } else { "Weights fit. What is left" };
+    let whose = class.map_or_else(String::new, |class| [" of class ", class].concat());
+    let capacity = counted(capacity_tokens, "token", "tokens");
+    let needed = count(needed_tokens);
+    [what, " holds ", &capacity, " of KV; one request", &whose, " needs ", &needed, "."].concat()
 }
 
 /// Why no load meets the target for the time to first token.
@@ -485,9 +520,14 @@ pub(crate) fn share_out_of_reach(target_share: f64) -> String {
     )
 }
 
-/// “Try gpu=h200-sxm (141 GB of memory)”.
+/// “Try gpu=h200-sxm (141 GB of memory): then 7 GPUs hold the target.”
 pub(crate) fn remedy(remedy: &Remedy) -> String {
-    format!("Try {} ({}).", remedy.typed(), remedy.effect)
+    let then = match remedy.gpus {
+        None => String::new(),
+        Some(1) => ": then 1 GPU holds the target".to_owned(),
+        Some(gpus) => format!(": then {} GPUs hold the target", count(gpus)),
+    };
+    format!("Try {} ({}){then}.", remedy.typed(), remedy.effect)
 }
 
 /// That the runs at the planned load have not settled.

@@ -157,10 +157,9 @@ fn read_closed(text: &str, parts: &[&str]) -> Result<Taken<Pattern>, String> {
     let (number, mut said) = range::measured(users, Unit::Count, "the number of users", USERS)?;
     let whole = libm::round(number);
     if whole != number {
-        said.push(format!(
-            "The number of users is a whole number. Using {}.",
-            quantity::editable(whole)
-        ));
+        let [least, most] = [USERS.0, USERS.1].map(quantity::editable);
+        let is_whole = range::whole_from("The number of users", &least, &most, "200");
+        said.push([&is_whole, " Using ", &quantity::editable(whole), "."].concat());
     }
     let (think_s, more) = range::seconds(think, "the time that a user thinks", THINK_S)?;
     said.extend(more);

@@ -136,6 +136,7 @@ impl Scenario {
             cautions.push(Notice::new("disagg", "", NoticeKind::NotPlanned, message));
         }
         self.push_beyond_context(&mut cautions);
+        self.push_empty_prompts(&mut cautions);
         cautions
     }
 
@@ -144,6 +145,7 @@ impl Scenario {
     pub fn cautions_of_run(&self) -> Vec<Notice> {
         let mut cautions = self.without_effect(true);
         self.push_beyond_context(&mut cautions);
+        self.push_empty_prompts(&mut cautions);
         cautions
     }
 
@@ -154,6 +156,24 @@ impl Scenario {
         if let Some(beyond) = self.beyond_context() {
             let message = beyond.sentence(&self.way_within_context(&beyond));
             cautions.push(Notice::new("in", "", NoticeKind::BeyondContext, message));
+        }
+    }
+
+    fn push_empty_prompts(&self, cautions: &mut Vec<Notice>) {
+        for typed in self.lengths() {
+            if typed.key.ends_with("in") && typed.length.longest_tokens() == 0 {
+                let message = [
+                    &typed.label,
+                    " (",
+                    &typed.key,
+                    "=0) is empty, and engines refuse such a request; \
+                     here it takes one step to its first token. Set ",
+                    &typed.key,
+                    "=1 or more.",
+                ]
+                .concat();
+                cautions.push(Notice::new(&typed.key, "0", NoticeKind::EmptyPrompt, message));
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub const REST: &str = "rest";
 /// What one may write, for messages and help.
 pub const CLASS_EXAMPLE: &str = "share:20,in:4000,out:lognormal(300,0.6),ttft:2s,tpot:60ms";
 /// What a class is, for help.
-pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike) patience (after so long its clients give up; 0 for never), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
+pub const CLASS_HELP: &str = "A class of requests beside the others, one key for each: its share of all requests, and where they differ its in, out, ttft, tpot, priority (lower goes first, under rules that have priorities), prefix (tokens with which its prompts begin alike) patience (after so long its clients give up; none for never), turns and think (its sessions). What the classes leave over is the scenario’s own traffic. “none” takes a class away.";
 
 /// Parts of a class in the order in which they are written.
 const PARTS: [&str; 10] =
@@ -93,6 +93,7 @@ impl ClassSpec {
     pub(crate) fn part(&self, key: &str) -> Option<String> {
         let length = |key, length| Some(lengths::write_length(field(key)?, length));
         let time = |value_s| writing::real(value_s, Unit::Milliseconds);
+        let patience = |time_s| Some(writing::setting(time_s, field(PATIENCE)?));
         match key {
             "share" => Some(writing::real(self.share, Unit::Percent)),
             "in" => length("in", self.input?),
@@ -103,7 +104,7 @@ impl ClassSpec {
             "prefix" => self.prefix_tokens.map(|tokens| tokens.to_string()),
             "turns" => self.turns.map(sessions::write_turns),
             "think" => self.think.map(sessions::write_think),
-            "patience" => self.patience_s.map(|time_s| writing::real(time_s, Unit::Seconds)),
+            "patience" => self.patience_s.and_then(patience),
             _ => None,
         }
     }
@@ -173,24 +174,42 @@ pub(crate) fn read(name: &str, text: &str) -> Result<Taken<ClassSpec>, String> {
     Ok((class, said))
 }
 
-/// The name of a class from what was typed.
+/// The name of a class from what was typed, and a sentence where it is another one.
 ///
 /// # Errors
 ///
 /// What is wrong, as a clause that names the text.
-pub(crate) fn name(text: &str) -> Result<String, String> {
-    let name = text.trim().to_ascii_lowercase();
+pub(crate) fn name(text: &str) -> Result<Taken<String>, String> {
+    let typed = text.trim().to_ascii_lowercase();
+    // Links of the first days may have names that begin otherwise; they keep working.
+    let begins_well = !typed.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '_');
+    let name = if begins_well { typed } else { ["c", &typed].concat() };
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
         return Err(format!(
-            "{} is no name for a class: up to 24 small letters, digits, - and _",
+            "{} is no name for a class: a letter and then up to 23 letters, digits, - and _",
             quoted(text)
         ));
     }
     if name == REST {
         return Err(format!("{} is what the classes leave over", quoted(text)));
     }
-    Ok(name)
+    let said = if begins_well {
+        Vec::new()
+    } else {
+        vec![
+            [
+                "A class is named by a letter and then letters, digits, - and _, as in ",
+                CLASS_PREFIX,
+                "chat. Using ",
+                CLASS_PREFIX,
+                &name,
+                ".",
+            ]
+            .concat(),
+        ]
+    };
+    Ok((name, said))
 }
 
 /// The field that a part is an instance of, where there is one.
@@ -270,7 +289,12 @@ mod tests {
 
     #[test]
     fn names_are_short_and_plain() {
-        assert_eq!(name("Chat-2_b"), Ok("chat-2_b".to_owned()));
+        assert_eq!(name("Chat-2_b"), Ok(("chat-2_b".to_owned(), Vec::new())));
+        for (typed, moved) in [("-7", "c-7"), ("7b", "c7b"), ("_x", "c_x")] {
+            let (name, said) = name(typed).expect(typed);
+            assert_eq!(name, moved);
+            assert!(said.concat().contains("by a letter"), "{said:?}");
+        }
         for bad in ["", "a b", "ä", "a.b", "rest", "abcdefghijklmnopqrstuvwxy"] {
             assert!(name(bad).is_err(), "{bad}");
         }

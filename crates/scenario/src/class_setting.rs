@@ -46,10 +46,12 @@ impl Scenario {
         };
         let full_key = format!("{CLASS_PREFIX}{key}");
         let said = class::name(name)
-            .and_then(|name| self.put_class(&name, part, value.trim()))
+            .and_then(|(name, mut said)| {
+                said.extend(self.put_class(&name, part, value.trim())?);
+                Ok(said)
+            })
             .map_err(|problem| self.invalid_class(key, value, &problem))?;
-        let clamped = |message| Notice::new(&full_key, value, NoticeKind::Clamped, message);
-        Ok(said.into_iter().map(clamped).collect())
+        Ok(said.into_iter().map(|said| Notice::taken(&full_key, value, said)).collect())
     }
 
     fn put_class(
@@ -112,7 +114,7 @@ impl Scenario {
             named.push_str("chat");
         }
         let message = format!("{problem}. For “Class {named}” give for example {example}. {kept}");
-        let one_line = message.replace(|c: char| c.is_control(), " ");
+        let one_line = quantity::visible(&message);
         let key: String = format!("{CLASS_PREFIX}{key}");
         Notice::new(&key, value, NoticeKind::Invalid, one_line)
     }

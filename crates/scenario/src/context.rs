@@ -34,6 +34,9 @@ pub(crate) struct TypedLength {
     pub(crate) length: LengthSpec,
 }
 
+/// A length is cut to no less than one part in so many, as long as the other one can be cut instead.
+const LEAST_LEFT: u64 = 8;
+
 /// The way out where no single number is one.
 const SHORTEN: &str = "Shorten prompts or answers, or choose a model with a longer context.";
 
@@ -103,13 +106,39 @@ impl Scenario {
             return SHORTEN.to_owned();
         };
         let context_tokens = beyond.context_tokens;
-        // A prompt that fills the context leaves no room for an answer.
-        let (key, tokens) = if input < context_tokens {
-            ("out", context_tokens - input)
+        let [room_for_answer, room_for_prompt] =
+            [input, output].map(|other| context_tokens.saturating_sub(other));
+        // What is left of a length should still be something of its kind.
+        let set = if room_for_answer > output / LEAST_LEFT {
+            format!("out={room_for_answer}")
+        } else if room_for_prompt > input / LEAST_LEFT {
+            format!("in={room_for_prompt}")
         } else {
-            ("in", context_tokens.saturating_sub(output))
+            let part = input as f64 / (input as f64 + output as f64);
+            let prompt = ((context_tokens as f64 * part) as u64).clamp(1, context_tokens - 1);
+            let answer = context_tokens - prompt;
+            return format!(
+                "Set in={prompt} out={answer} to stay within it, or choose a model with a longer context."
+            );
         };
-        format!("Set {key}={tokens} to stay within it.")
+        format!("Set {set} to stay within it.")
+    }
+
+    /// The class whose longest request is longer than that of all other traffic; `None` where that is
+    /// the scenario's own.
+    #[must_use]
+    pub fn class_of_longest(&self) -> Option<&str> {
+        let mut longest = self.input.longest_tokens().saturating_add(self.output.longest_tokens());
+        let mut found = None;
+        for class in &self.classes {
+            let input = class.input.unwrap_or(self.input).longest_tokens();
+            let output = class.output.unwrap_or(self.output).longest_tokens();
+            let tokens = input.saturating_add(output);
+            if tokens > longest {
+                (longest, found) = (tokens, Some(class.name.as_str()));
+            }
+        }
+        found
     }
 
     /// Every length that is set: that of all requests, and those of classes that have their own.

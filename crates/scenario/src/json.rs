@@ -9,10 +9,12 @@ use serde::{
 };
 
 use crate::{
-    class::CLASS_PREFIX,
-    notice::{Notice, Parsed},
+    class::{CLASS_PREFIX, field_of_part},
+    field::{Field, field},
+    notice::{Notice, NoticeKind, Parsed, quoted},
     reader::{LINK_VERSION, Reader},
     schema::Scenario,
+    setting::AUTO,
 };
 
 /// A file that holds no scenario.
@@ -53,10 +55,14 @@ impl Scenario {
         let mut reader = Reader::new("file");
         for (key, value) in &pairs.0 {
             let text = match value {
-                serde_json::Value::Null => continue,
+                serde_json::Value::Null => match field(key) {
+                    // Where the catalogue decides it is how a file says so.
+                    Some(field) if field.is_optional() => AUTO.to_owned(),
+                    field => return Err(ScenarioError::Setting(missing(key, field))),
+                },
                 serde_json::Value::String(text) => text.clone(),
                 serde_json::Value::Object(parts) if key.starts_with(CLASS_PREFIX) => {
-                    class_text(parts)
+                    class_text(key, parts)?
                 }
                 other => other.to_string(),
             };
@@ -83,12 +89,30 @@ impl Scenario {
 }
 
 /// A class written as an object of its parts: `{"share": "20%", "in": 4000}`.
-fn class_text(parts: &serde_json::Map<String, serde_json::Value>) -> String {
+fn class_text(
+    class: &str,
+    parts: &serde_json::Map<String, serde_json::Value>,
+) -> Result<String, ScenarioError> {
     let part = |(key, value): (&String, &serde_json::Value)| match value {
-        serde_json::Value::String(text) => format!("{key}:{text}"),
-        other => format!("{key}:{other}"),
+        serde_json::Value::Null => {
+            let full_key = [class, ".", key].concat();
+            Err(ScenarioError::Setting(missing(&full_key, field_of_part(key))))
+        }
+        serde_json::Value::String(text) => Ok(format!("{key}:{text}")),
+        other => Ok(format!("{key}:{other}")),
     };
-    parts.iter().map(part).collect::<Vec<_>>().join(",")
+    Ok(parts.iter().map(part).collect::<Result<Vec<_>, _>>()?.join(","))
+}
+
+/// The notice about a key whose value is `null`.
+fn missing(key: &str, field: Option<&Field>) -> Notice {
+    let give = match field {
+        Some(field) => format!("For “{}” give for example {}", field.label, field.example),
+        None => "Give it a value".to_owned(),
+    };
+    let message =
+        format!("{} is missing a value: it is “null”. {give}, or leave the key out.", quoted(key));
+    Notice::new(key, "null", NoticeKind::Invalid, message)
 }
 
 /// The parser's words without the position, which the error holds apart.

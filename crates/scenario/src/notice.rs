@@ -2,6 +2,9 @@
 
 use crate::schema::Scenario;
 
+/// How the sentence about a zero that means none begins.
+pub(crate) const ZERO_MEANS: &str = "0 means ";
+
 /// One departure from what was written, for people to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -25,6 +28,8 @@ pub enum NoticeKind {
     Invalid,
     /// The value was moved into the range.
     Clamped,
+    /// A zero that means none, where one might expect the opposite; it was taken for none.
+    ZeroIsNone,
     /// A length was cut to the longest context of the model.
     Shortened,
     /// The value is taken as written, but has no effect beside the other settings.
@@ -33,10 +38,32 @@ pub enum NoticeKind {
     NotPlanned,
     /// The lengths are taken as written, but some requests exceed the context of the model.
     BeyondContext,
+    /// The prompts are taken as written, but engines refuse empty ones.
+    EmptyPrompt,
     /// The key was given more than once; the last value is used.
     Repeated,
     /// Written by another version, or with another revision of the catalogue.
     Version,
+}
+
+impl NoticeKind {
+    /// A word for it, for machines.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Invalid => "invalid",
+            Self::Clamped => "clamped",
+            Self::ZeroIsNone => "zero_is_none",
+            Self::Shortened => "shortened",
+            Self::NoEffect => "no_effect",
+            Self::NotPlanned => "not_planned",
+            Self::BeyondContext => "beyond_context",
+            Self::EmptyPrompt => "empty_prompt",
+            Self::Repeated => "repeated",
+            Self::Version => "version",
+        }
+    }
 }
 
 /// A scenario read from a text, with everything that was not taken as written.
@@ -49,6 +76,13 @@ pub struct Parsed {
 }
 
 impl Notice {
+    /// A notice of what a setting was taken for, as a sentence.
+    pub(crate) fn taken(key: &str, value: &str, sentence: String) -> Self {
+        let is_zero = sentence.starts_with(ZERO_MEANS);
+        let kind = if is_zero { NoticeKind::ZeroIsNone } else { NoticeKind::Clamped };
+        Self::new(key, value, kind, sentence)
+    }
+
     pub(crate) fn new(key: &str, value: &str, kind: NoticeKind, message: String) -> Self {
         Self { key: key.to_owned(), value: value.to_owned(), kind, message }
     }
@@ -65,8 +99,8 @@ impl std::error::Error for Notice {}
 /// A text in quotation marks, fit for a sentence: one line, and not too long.
 pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut shown: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let head: String = text.chars().take(LONGEST).collect();
+    let mut shown = quantity::visible(&head);
     if text.chars().nth(LONGEST).is_some() {
         shown.push('…');
     }

@@ -420,6 +420,7 @@ fn turns_away(scenario: &Scenario) -> bool {
 
 /// Whether anything follows from a setting of overload or clients; other settings count as if.
 pub(crate) fn is_in_force(scenario: &Scenario, field: &Field) -> bool {
-    let asks_nothing = field.group == Group::Overload && field.default == "0";
+    let asks_nothing =
+        field.group == Group::Overload && (field.default == "0" || field.none.is_some());
     !asks_nothing && scenario.has_needs_of(field.key)
 }

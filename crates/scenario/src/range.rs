@@ -4,6 +4,7 @@ use quantity::Unit;
 
 use crate::{
     field::Field,
+    notice::ZERO_MEANS,
     reading::{self, Whole},
     writing,
 };
@@ -17,6 +18,9 @@ pub(crate) type Taken<T> = (T, Vec<String>);
 ///
 /// What is wrong, as a clause that names the text.
 pub(crate) fn real(field: &Field, text: &str) -> Result<Taken<f64>, String> {
+    if is_none(field, text) {
+        return Ok((0.0, Vec::new()));
+    }
     let value = reading::real(text, field.quantity)?;
     let kept = |end: f64| writing::shifted(end, -reading::shift(field.quantity));
     let (min, max) = (kept(field.min), kept(field.max));
@@ -26,7 +30,8 @@ pub(crate) fn real(field: &Field, text: &str) -> Result<Taken<f64>, String> {
     if value > max {
         return Ok((max, vec![beyond(field, field.max)]));
     }
-    Ok((value, Vec::new()))
+    let said = if value == 0.0 { zero_means(field) } else { None };
+    Ok((value, said.into_iter().collect()))
 }
 
 /// Read a whole number and move it into the range of its field.
@@ -35,9 +40,15 @@ pub(crate) fn real(field: &Field, text: &str) -> Result<Taken<f64>, String> {
 ///
 /// What is wrong, as a clause that names the text.
 pub(crate) fn whole(field: &Field, text: &str) -> Result<Taken<u64>, String> {
+    if is_none(field, text) {
+        return Ok((0, Vec::new()));
+    }
     // A float beyond the range of u64 saturates.
     let (min, max) = (field.min as u64, field.max as u64);
     let value = match reading::whole(text, field.quantity)? {
+        Whole::Exact(0) if field.none.is_some() => {
+            return Ok((0, zero_means(field).into_iter().collect()));
+        }
         Whole::Exact(value) if (min..=max).contains(&value) => return Ok((value, Vec::new())),
         Whole::Exact(value) => value as f64,
         Whole::Other(value) => value,
@@ -52,9 +63,42 @@ pub(crate) fn whole(field: &Field, text: &str) -> Result<Taken<u64>, String> {
     if rounded == value {
         return Ok((rounded as u64, Vec::new()));
     }
-    let sentence =
-        format!("{} is a whole number. Using {}.", field.label, quantity::editable(rounded));
+    let sentence = [
+        &whole_from(field.label, &field.end(field.min), &field.end(field.max), field.example),
+        " Using ",
+        &quantity::editable(rounded),
+        ".",
+    ]
+    .concat();
     Ok((rounded as u64, vec![sentence]))
+}
+
+/// “Prompt is a whole number from 0 to 10,000,000, for example 1024.”
+pub(crate) fn whole_from(what: &str, min: &str, max: &str, example: &str) -> String {
+    [what, " is a whole number from ", min, " to ", max, ", for example ", example, "."].concat()
+}
+
+/// Whether the text is the word for a zero that means none.
+fn is_none(field: &Field, text: &str) -> bool {
+    field.none.is_some() && text.trim().eq_ignore_ascii_case(writing::NONE)
+}
+
+/// What a zero is taken for, and how to say what is meant.
+fn zero_means(field: &Field) -> Option<String> {
+    let meaning = field.none?;
+    let none = writing::NONE;
+    let sentence = [
+        ZERO_MEANS,
+        meaning,
+        ". Write ",
+        none,
+        " to say so, or a value above 0, for example ",
+        field.example,
+        ". Using ",
+        none,
+        ".",
+    ];
+    Some(sentence.concat())
 }
 
 /// Read a share of one, and move it into limits given in per cent.
@@ -124,6 +168,19 @@ pub(crate) fn measured(
 
 /// “Most we simulate is 10,000 req/s. Using 10,000.”
 fn beyond(field: &Field, end: f64) -> String {
+    if let (true, Some(meaning)) = (end == 0.0, field.none) {
+        let none = writing::NONE;
+        return [
+            "There is nothing below 0; ",
+            none,
+            " stands for ",
+            meaning,
+            ". Using ",
+            none,
+            ".",
+        ]
+        .concat();
+    }
     let most = if end == field.max { "Most" } else { "Least" };
     let number = field.end(end);
     let with_unit = field.with_unit(end);

@@ -42,12 +42,14 @@ impl SchedRules {
     }
 
     /// Whether a batch is served whole before the next one begins.
-    pub(crate) const fn form_whole_batches(self) -> bool {
+    #[must_use]
+    pub const fn form_whole_batches(self) -> bool {
         matches!(self, Self::Static | Self::Dynamic { .. } | Self::Sequential)
     }
 
     /// Whether requests are served one by one.
-    pub(crate) const fn are_sequential(self) -> bool {
+    #[must_use]
+    pub const fn are_sequential(self) -> bool {
         matches!(self, Self::Sequential)
     }
 

@@ -72,7 +72,13 @@ fn whole(text: &str) -> Result<Taken<u64>, String> {
     let rounded = libm::round(number);
     if rounded != number {
         let number = quantity::editable(rounded);
-        said.push(["The number of turns is a whole number. Using ", &number, "."].concat());
+        let is_whole = range::whole_from(
+            "The number of turns",
+            &quantity::editable(TURNS.0),
+            &quantity::editable(TURNS.1),
+            "5",
+        );
+        said.push([&is_whole, " Using ", &number, "."].concat());
     }
     Ok((rounded as u64, said))
 }

@@ -39,8 +39,7 @@ impl Scenario {
         let sentences = self
             .put(field, value.trim())
             .map_err(|problem| self.invalid(field, value, &problem))?;
-        let clamped = |message| Notice::new(field.key, value, NoticeKind::Clamped, message);
-        Ok(sentences.into_iter().map(clamped).collect())
+        Ok(sentences.into_iter().map(|said| Notice::taken(field.key, value, said)).collect())
     }
 
     /// One setting as links write it; `None` if no setting has that key, or if it is an optional one
@@ -101,6 +100,7 @@ impl Scenario {
                 let length = lengths::with_median(field, get(self), value);
                 self.set(key, &lengths::write_length(field, length))
             }
+            _ if value == 0.0 && field.none.is_some() => self.set(key, writing::NONE),
             // A bare number up to one would be read as a share.
             _ if field.quantity == Unit::Percent => self.set(key, &format!("{text}%")),
             _ => self.set(key, &text),
@@ -108,7 +108,7 @@ impl Scenario {
     }
 
     pub(crate) fn text(&self, field: &Field) -> Option<String> {
-        let real = |value| writing::real(value, field.quantity);
+        let real = |value| writing::setting(value, field);
         match &field.access {
             Access::Model => Some(self.model.clone()),
             Access::Gpu => Some(self.gpu.clone()),
@@ -122,6 +122,9 @@ impl Scenario {
             Access::Length { get, .. } => Some(lengths::write_length(field, get(self))),
             Access::Real { get, .. } => Some(real(get(self))),
             Access::OptionalReal { get, .. } => get(self).map(real),
+            Access::Whole { get, .. } if get(self) == 0 && field.none.is_some() => {
+                Some(writing::NONE.to_owned())
+            }
             Access::Whole { get, .. } => Some(get(self).to_string()),
             Access::OptionalWhole { get, .. } => get(self).map(|value| value.to_string()),
         }
@@ -181,6 +184,11 @@ impl Scenario {
     /// A setting as a sentence shows it: “1,000 ms”, “1,024”, “gamma(0.5)”.
     fn shown(&self, field: &Field) -> Option<String> {
         match &field.access {
+            Access::Real { .. } | Access::Whole { .. }
+                if field.none.is_some() && self.number(field.key) == Some(0.0) =>
+            {
+                Some(writing::NONE.to_owned())
+            }
             Access::Whole { get, .. } => Some(quantity::count(get(self))),
             Access::OptionalWhole { get, .. } => get(self).map(quantity::count),
             Access::Length { get, .. } => match get(self) {
@@ -210,7 +218,7 @@ impl Scenario {
                 field.label, field.example
             ),
         };
-        let one_line = message.replace(|c: char| c.is_control(), " ");
+        let one_line = quantity::visible(&message);
         Notice::new(field.key, value, NoticeKind::Invalid, one_line)
     }
 }

@@ -2,7 +2,10 @@
 
 use quantity::Unit;
 
-use crate::reading;
+use crate::{field::Field, reading};
+
+/// What stands for a zero that means none.
+pub(crate) const NONE: &str = "none";
 
 /// The shortest decimal text of `value · 10^shift` that reads back exactly.
 pub(crate) use quantity::plain as decimal;
@@ -24,6 +27,11 @@ pub(crate) fn real(value: f64, unit: Unit) -> String {
     };
     // Of numbers with sixteen and more digits some have no decimal neighbour in the written unit.
     if reading::real(&written, unit) == Ok(value) { written } else { exact }
+}
+
+/// The real number of a setting, as links write it.
+pub(crate) fn setting(value: f64, field: &Field) -> String {
+    if value == 0.0 && field.none.is_some() { NONE.to_owned() } else { real(value, field.quantity) }
 }
 
 /// The float nearest to `value · 10^shift`, by its shortest decimal text.

@@ -224,9 +224,12 @@ impl Dial {
             }
             // Beyond 2⁵³ a seed has digits that a float would lose.
             Part::Value if self.slider().is_none() => {
-                self.value(scenario)?;
+                let value = self.value(scenario)?;
                 let written = scenario.get(self.key)?;
-                Some(written.trim_end_matches(char::is_alphabetic).to_owned())
+                let is_none =
+                    value == 0.0 && self.field().is_some_and(|field| field.none.is_some());
+                let number = written.trim_end_matches(char::is_alphabetic);
+                Some(if is_none { written } else { number.to_owned() })
             }
             _ => self.value(scenario).map(quantity::editable),
         }

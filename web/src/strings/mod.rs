@@ -284,10 +284,10 @@ pub(crate) fn gpus(low: u64, high: u64) -> String {
     }
 }
 
-/// “22.2 to 23.2 req/s each”, and “22.2 to 23.2” where there is little room.
-pub(crate) fn one_holds(low: f64, high: f64) -> (String, String) {
+/// “22.2 to 23.2 req/s each” or “400 to 445 users each”, and “22.2 to 23.2” where there is little room.
+pub(crate) fn one_holds(low: f64, high: f64, unit: &str) -> (String, String) {
     let range = quantity::range(low, high);
-    (format!("{range}{NARROW_SPACE}req/s each"), range)
+    ([&with_unit(&range, unit), " each"].concat(), range)
 }
 
 /// “not calibrated; 8 runs”.

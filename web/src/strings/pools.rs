@@ -19,19 +19,6 @@ pub(crate) fn pools_subtitle(prefill: u64, decode: u64) -> String {
     )
 }
 
-/// Why latencies of the pools, or of the others, are withheld.
-pub(crate) const fn pools_overloaded((apart, together): (bool, bool)) -> &'static str {
-    match (apart, together) {
-        (true, true) => {
-            "Both are overloaded: more came than left, so they have no latencies to stand behind."
-        }
-        (true, false) => {
-            "The pools are overloaded: more came than left. Other numbers of prefill and decode replicas may carry this load."
-        }
-        _ => "The replicas that do both are overloaded: more came than left.",
-    }
-}
-
 /// That these are single runs.
 pub(crate) fn pools_finite(requests: u64) -> String {
     format!(

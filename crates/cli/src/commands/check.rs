@@ -15,7 +15,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let read =
         |text: &String| Assertion::read(text).map_err(|error| Failure::input(error.to_string()));
     let assertions = args.assertions.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let mut scenario = input::scenario(&args.scenario)?;
+    let mut scenario = input::exactly(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
     let planned = plan::answer(&scenario, recording.as_ref(), Depth::Full, args.threads.count())?;
     let checked = report::check(&planned.answer, &assertions, args.strict);

@@ -2,17 +2,23 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
-use scenario::Scenario;
+use scenario::{Parsed, Scenario};
 use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
 
-use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, trace};
+use crate::{
+    failure::Failure,
+    fleet_settings::FleetArgs,
+    input,
+    output::{self, Form},
+    trace,
+};
 
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut scenario = input::scenario(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
     if args.trace.trace.is_some() {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
@@ -38,13 +44,15 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     let fleet = args.fleet(setup)?;
     let keep = Keep { precision: Precision::default(), requests: false };
     let run = simulate_live(&fleet, keep)?;
-    output::print(&if args.json {
+    args.tell_idle_faults(&fleet, &run);
+    let text = if args.json {
         report::fleet_json(&run, args.window)
     } else if args.csv {
         report::fleet_csv(&run)
     } else {
         report::fleet_text(&run, args.window)
-    })?;
+    };
+    output::print_answer(Form::of(args.json, args.csv), &text, &notices)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,13 @@ use crate::{
 };
 
 pub(crate) fn run(args: &LinkArgs) -> Result<ExitCode, Failure> {
+    if quantity::visible(&args.base) != args.base {
+        return Err(Failure::input(format!(
+            "--base {}: an address has no such characters. Give it as it stands in the address bar, \
+             for example https://example.org/headroom/.",
+            args.base
+        )));
+    }
     let link = input::link_of(&args.scenario);
     if let Some(link) = link.filter(|_| !args.json && !input::has_settings(&args.scenario)) {
         return explain(link);

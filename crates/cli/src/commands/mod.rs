@@ -11,5 +11,6 @@ pub(crate) mod memory;
 pub(crate) mod plan;
 pub(crate) mod pools;
 pub(crate) mod simulate;
+mod sizing;
 pub(crate) mod sweep;
 pub(crate) mod why;

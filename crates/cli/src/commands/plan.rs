@@ -3,18 +3,21 @@
 use std::{num::NonZeroUsize, process::ExitCode, sync::Arc};
 
 use planner::{Plan, PlanAnswer, Verdict};
-use scenario::{Resolved, Scenario};
+use scenario::{Parsed, ResolveError, Resolved, Scenario};
 
+use super::sizing;
 use crate::{
     args::PlanArgs,
     failure::Failure,
-    input, output, pool,
+    input,
+    output::{self, Form},
+    pool,
     progress::Progress,
     trace::{self, Recording},
 };
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let mut scenario = input::scenario(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
     let depth = if args.quick { Depth::Quick } else { Depth::Full };
     let planned = answer(&scenario, recording.as_ref(), depth, args.threads.count())?;
@@ -36,7 +39,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         }
         text
     };
-    output::print(&text)?;
+    output::print_answer(Form::of(args.json, args.csv), &text, &notices)?;
     Ok(output::code(is_sized(answer)))
 }
 
@@ -70,17 +73,41 @@ pub(crate) fn answer(
     let resolved = match trace::to_resolve(scenario, recording.is_some()).resolve() {
         Ok(resolved) => resolved,
         Err(error) => {
-            let answer = PlanAnswer::impossible(scenario, &error)
-                .ok_or_else(|| Failure::input(error.to_string()))?;
+            let answer = impossible(scenario, &error, recording, threads)?;
             return Ok(Planned { answer, resolved: None });
         }
     };
+    let mut answer = planned(&resolved, recording, depth, threads)?;
+    sizing::size_remedies(scenario, &mut answer, recording, threads)?;
+    Ok(Planned { answer, resolved: Some(resolved) })
+}
+
+/// Why there is no number for a scenario that cannot run, and what each change leads to.
+pub(crate) fn impossible(
+    scenario: &Scenario,
+    error: &ResolveError,
+    recording: Option<&Recording>,
+    threads: NonZeroUsize,
+) -> Result<PlanAnswer, Failure> {
+    let mut answer =
+        PlanAnswer::impossible(scenario, error).ok_or_else(|| Failure::input(error.to_string()))?;
+    sizing::size_remedies(scenario, &mut answer, recording, threads)?;
+    Ok(answer)
+}
+
+/// The answer of a scenario that can run.
+pub(super) fn planned(
+    resolved: &Resolved,
+    recording: Option<&Recording>,
+    depth: Depth,
+    threads: NonZeroUsize,
+) -> Result<PlanAnswer, Failure> {
     let mut plan = match (recording, depth) {
         (Some(Recording { trace, rate_per_s }), _) => {
-            Plan::replaying(&resolved, Arc::clone(trace), *rate_per_s)
+            Plan::replaying(resolved, Arc::clone(trace), *rate_per_s)
         }
-        (None, Depth::Quick) => Plan::quick(&resolved),
-        (None, Depth::Full) => Plan::new(&resolved),
+        (None, Depth::Quick) => Plan::quick(resolved),
+        (None, Depth::Full) => Plan::new(resolved),
     };
     let progress = Progress::start();
     loop {
@@ -91,8 +118,7 @@ pub(crate) fn answer(
         progress.expect(plan.progress().1);
         plan.accept(&pool::run_all(&jobs, threads, &progress)?);
     }
-    let answer = plan.answer().cloned().ok_or_else(|| {
+    plan.answer().cloned().ok_or_else(|| {
         Failure::input("the plan ended without an answer; this is a fault of the program")
-    })?;
-    Ok(Planned { answer, resolved: Some(resolved) })
+    })
 }

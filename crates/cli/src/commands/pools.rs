@@ -13,13 +13,13 @@ use crate::{args::SimulateArgs, failure::Failure, output, pool};
 /// Bytes per second of a Gbit/s.
 const GBIT: f64 = 1e9 / 8.0;
 
-/// Simulate both pools, and as many replicas that do both.
+/// Simulate both pools, and as many replicas that do both; what there is to print.
 pub(crate) fn run(
     args: &SimulateArgs,
     scenario: &Scenario,
     (setup, attendance): (&Setup, &Attendance),
     classes: &[String],
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     if !attendance.is_open() {
         return Err(Failure::input(
             "disagg.prefill and disagg.decode have no queue limits, deadlines or clients that react; \
@@ -39,13 +39,13 @@ pub(crate) fn run(
         output::write_file(path, &requests())?;
     }
     if args.csv {
-        return output::print(&requests());
+        return Ok(requests());
     }
     if args.windows && !args.json {
-        return output::print(&report::windows_csv(&run.windows));
+        return Ok(report::windows_csv(&run.windows));
     }
     let together = together(args, setup, disagg.prefill + disagg.decode, precision)?;
-    output::print(&if args.json {
+    Ok(if args.json {
         report::pools_json(&pools, &together, scenario, classes, args.windows)
     } else {
         report::pools_text(&pools, &together, scenario, args.trace.is_some())

@@ -2,9 +2,8 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use planner::PlanAnswer;
 use report::Attempts;
-use scenario::Scenario;
+use scenario::{Parsed, Scenario};
 use sim_core::{
     Keep, Precision, RequestSource, Run, Setup, SetupError,
     clients::Population,
@@ -13,11 +12,18 @@ use sim_core::{
     simulate, simulate_by_oracle,
 };
 
-use super::pools;
-use crate::{args::SimulateArgs, failure::Failure, input, output, pool, trace};
+use super::{plan, pools};
+use crate::{
+    args::SimulateArgs,
+    failure::Failure,
+    input,
+    output::{self, Form},
+    pool, trace,
+};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
-    let mut scenario = input::scenario(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
+    let form = Form::of(args.json, args.csv || args.windows);
     if args.trace.is_some() {
         trace::take_over(&mut scenario, args.trace_rate.is_some());
     }
@@ -26,20 +32,21 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         match trace::to_resolve(&scenario, args.trace.is_some()).resolve() {
             Ok(resolved) => (resolved.setup, resolved.attendance, resolved.classes),
             Err(error) => {
-                let answer = PlanAnswer::impossible(&scenario, &error)
-                    .ok_or_else(|| Failure::input(error.to_string()))?;
-                output::print(&if args.json {
+                let answer = plan::impossible(&scenario, &error, None, args.threads.count())?;
+                let text = if args.json {
                     report::plan_json(&answer, &scenario, None)
                 } else {
                     report::plan_text(&report::tell(&answer, &scenario))
-                })?;
+                };
+                output::print_answer(Form::of(args.json, false), &text, &notices)?;
                 return Ok(output::code(false));
             }
         };
     share_users(&mut attendance, args, &scenario)?;
     choose_source(&mut setup, args, &scenario)?;
     if scenario.disagg.is_asked_for() {
-        pools::run(args, &scenario, (&setup, &attendance), &classes)?;
+        let text = pools::run(args, &scenario, (&setup, &attendance), &classes)?;
+        output::print_answer(form, &text, &notices)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (FleetRun { replicas, total: run }, attempts) = simulated(&setup, &attendance, args)?;
@@ -48,7 +55,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.requests_out {
         output::write_file(path, &requests())?;
     }
-    output::print(&if args.json {
+    let text = if args.json {
         report::run_json(&run, replicas, &scenario, (&classes, attempts), (false, args.windows))
     } else if args.windows {
         report::windows_csv(&run.windows)
@@ -56,7 +63,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         requests()
     } else {
         report::run_text(&run, replicas, &scenario, (&classes, attempts), args.trace.is_some())
-    })?;
+    };
+    output::print_answer(form, &text, &notices)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,19 +3,21 @@
 use std::{process::ExitCode, sync::Arc};
 
 use planner::{LoadPoint, PlanAnswer, Sweep};
-use scenario::Scenario;
+use scenario::{Parsed, Scenario};
 
 use super::plan::{self, Depth};
 use crate::{
     args::SweepArgs,
     failure::Failure,
-    input, output, pool,
+    input,
+    output::{self, Form},
+    pool,
     progress::Progress,
     trace::{self, Recording},
 };
 
 pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
-    let mut scenario = input::scenario(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
     if scenario.changes_over_time() {
         output::note("Each rate is held throughout its runs; the rate profile is left out.");
@@ -28,17 +30,18 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
             } else {
                 report::plan_text(&report::tell(&answer, &scenario))
             };
-            output::print(&text)?;
+            output::print_answer(Form::of(args.json, false), &text, &notices)?;
             return Ok(output::code(false));
         }
     };
-    output::print(&if args.json {
+    let text = if args.json {
         report::sweep_json(&points, &scenario)
     } else if args.csv {
         report::knee_csv(&points)
     } else {
         report::knee_table(&points)
-    })?;
+    };
+    output::print_answer(Form::of(args.json, args.csv), &text, &notices)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,8 +66,7 @@ fn points(
     let resolved = match trace::to_resolve(scenario, recording.is_some()).resolve() {
         Ok(resolved) => resolved,
         Err(error) => {
-            let answer = PlanAnswer::impossible(scenario, &error);
-            return answer.map(Err).ok_or_else(|| Failure::input(error.to_string()));
+            return plan::impossible(scenario, &error, recording, args.threads.count()).map(Err);
         }
     };
     let rates = args.rates.clone();

@@ -2,22 +2,32 @@
 
 use std::process::ExitCode;
 
-use planner::{PlanAnswer, Why};
+use planner::Why;
+use scenario::Parsed;
 
-use crate::{args::WhyArgs, failure::Failure, input, output, pool, progress::Progress};
+use super::plan;
+use crate::{
+    args::WhyArgs,
+    failure::Failure,
+    input,
+    output::{self, Form},
+    pool,
+    progress::Progress,
+};
 
 pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
-    let scenario = input::scenario(&args.scenario)?;
+    let Parsed { scenario, notices } = input::asked(&args.scenario)?;
+    let form = Form::of(args.json, false);
     let resolved = match scenario.resolve() {
         Ok(resolved) => resolved,
         Err(error) => {
-            let answer = PlanAnswer::impossible(&scenario, &error)
-                .ok_or_else(|| Failure::input(error.to_string()))?;
-            output::print(&if args.json {
+            let answer = plan::impossible(&scenario, &error, None, args.threads.count())?;
+            let text = if args.json {
                 report::why_json(None, &scenario)
             } else {
                 report::plan_text(&report::tell(&answer, &scenario))
-            })?;
+            };
+            output::print_answer(form, &text, &notices)?;
             return Ok(output::code(false));
         }
     };
@@ -33,10 +43,11 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     }
     drop(progress);
     let answer = why.answer().flatten();
-    output::print(&match answer {
+    let text = match answer {
         _ if args.json => report::why_json(answer, &scenario),
         Some(answer) => report::why_text(answer),
         None => report::WHY_OUT_OF_REACH.to_owned() + "\n",
-    })?;
+    };
+    output::print_answer(form, &text, &notices)?;
     Ok(output::code(answer.is_some()))
 }

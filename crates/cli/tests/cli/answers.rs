@@ -5,6 +5,54 @@ use super::{headroom, json, printed, recording};
 /// A scenario that answers within a moment.
 const SMALL: [&str; 2] = ["sim.requests=500", "sim.replications=3"];
 
+/// A change that works says what it costs, and the one that costs a hundred times as much comes last.
+#[test]
+fn changes_say_how_many_gpus_they_lead_to() {
+    let told = |arguments: &[&str]| {
+        let output = headroom(arguments).assert().code(1).get_output().stdout.clone();
+        String::from_utf8(output).expect("it prints UTF-8")
+    };
+    let text = told(&["plan", "in=131072", "kv.capacity_tokens=1000"]);
+    let changes: Vec<&str> = text.lines().filter(|line| line.starts_with("Try ")).collect();
+    assert!(!changes.is_empty(), "{text}");
+    assert!(changes.iter().all(|line| line.contains("hold the target.")), "{text}");
+    let text = told(&["plan", "class.big=share:10,in:4000", "kv.capacity_tokens=1500"]);
+    assert!(text.contains("one request of class big needs 4,256"), "{text}");
+    let changes: Vec<&str> = text.lines().filter(|line| line.starts_with("Try ")).collect();
+    assert!(changes[0].starts_with("Try kv.capacity_tokens=auto"), "{text}");
+    assert!(
+        changes[0].ends_with("(as many tokens as fit): then 8 GPUs hold the target."),
+        "{text}"
+    );
+    assert!(changes[1].starts_with("Try class.big.in=1244"), "{text}");
+    // A target just above what an idle engine takes needs engines that are nearly idle.
+    let text = told(&["plan", "gpu=l4", "in=100000"]);
+    let gpus = |line: &str| -> u64 {
+        let (_, after) = line.rsplit_once("then ").expect("a number of GPUs");
+        after.split(' ').next().expect("a number").replace(',', "").parse().expect("a number")
+    };
+    let changes: Vec<u64> =
+        text.lines().filter(|line| line.starts_with("Try ")).map(gpus).collect();
+    let least = *changes.iter().min().expect("changes");
+    assert!(changes[0] < 10 * least, "{text}");
+    assert!(text.contains("times that"), "{text}");
+}
+
+/// Whole batches at their defaults hold a target of a second only on engines that are nearly idle.
+#[test]
+fn whole_batches_say_why_they_need_so_many() {
+    let text = printed(&["plan", "--quick", "rate=40", "sched.rules=static"]);
+    assert!(text.contains("Batches are served whole"), "{text}");
+    assert!(text.contains("Even a request alone takes 1.32\u{202f}s"), "{text}");
+    let text = printed(&["plan", "--quick", "rate=40", "sched.rules=dynamic(20ms)"]);
+    assert!(
+        text.contains("A batch waits for 256 requests or until the first has waited 20"),
+        "{text}"
+    );
+    let text = printed(&["plan", "--quick", "rate=40"]);
+    assert!(!text.contains("served whole"), "{text}");
+}
+
 #[test]
 fn the_published_recording_needs_five_gpus_and_six_with_headroom() {
     let trace = recording("rate1");

@@ -40,6 +40,27 @@ fn an_answer_without_the_figure_fails_with_its_reason() {
     assert!(text.contains("withheld; even an idle engine misses the target"), "{text}");
 }
 
+/// A script must not pass on a scenario that is not the one that was written.
+#[test]
+fn a_link_that_is_not_taken_as_written_is_not_checked() {
+    for (link, parts) in [
+        ("v=1&rate=-5", ["rate=-5", "Least we simulate is 0.1"]),
+        ("v=1&rate=99999", ["rate=99999", "Most we simulate"]),
+        ("v=1&rat=5", ["rat", "did you mean “rate”"]),
+        ("v=1&rate=fast", ["fast", "for example 100"]),
+        ("v=1&in=200000", ["in=200000", "131,072"]),
+        ("v=2&rate=5", ["newer version", "write it as it is meant"]),
+    ] {
+        for form in [&[][..], &["--json"]] {
+            let arguments = [&["check", link, "--assert", "gpus<=100000"][..], form].concat();
+            let output = headroom(&arguments).assert().code(2).get_output().clone();
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.stdout.is_empty(), "{link}");
+            assert!(parts.iter().all(|part| text.contains(part)), "{link}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_file_is_checked_and_a_wrong_assertion_is_refused() {
     let scenario = file("check.json", &printed(&["link", "rate=40", "--json"]));

@@ -10,6 +10,20 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
+fn faults_that_change_nothing_are_told() {
+    let fleet = ["fleet", "rate=10", "--requests", "50", "--policy", "keda"];
+    let notes = |more: &[&str]| {
+        let output = headroom(&[&fleet[..], more].concat()).assert().success();
+        String::from_utf8_lossy(&output.get_output().stderr).into_owned()
+    };
+    let late = notes(&["--fault", "node@99999"]);
+    assert!(late.contains("--fault node@99999 has no effect: the last request was done"), "{late}");
+    let early = notes(&["--min", "0", "--fault", "replica@0", "--start", "5"]);
+    assert!(early.contains("--fault replica@0 has no effect: no replica was ready"), "{early}");
+    assert_eq!(notes(&["--fault", "replica@1"]), "");
+}
+
+#[test]
 fn an_autoscaler_meets_a_burst_late() {
     let of = |start| json(&with(&["--json", "--target", "16", "--start", start]));
     let (quick, slow) = (of("10"), of("150"));
@@ -102,7 +116,7 @@ fn what_cannot_be_used_is_named_with_a_way_out() {
         (&["--max", "0"], "at least --min"),
         (&["--floor", "6 at 8"], "“from” is missing"),
         (&["--begin", "noon"], "'mon 07:30'"),
-        (&["--window", "0"], "fleet.window is 0"),
+        (&["--window", "0"], "a time of 0.1 to"),
         (&["sched.rules=vllm-0.33"], "sched.rules=reference"),
         (&["overload.queue_limit=5"], "no queue limits"),
     ] {

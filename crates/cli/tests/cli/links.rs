@@ -61,6 +61,25 @@ fn what_a_link_leaves_open_is_told() {
     headroom(&["plan", "#v=1&rate=fast"]).assert().code(2);
 }
 
+/// What was moved into range stands above the answer, where nobody passes over it.
+#[test]
+fn an_answer_begins_with_what_was_not_taken_as_written() {
+    let link = "v=1&rate=-5&colour=red&sim.requests=100&sim.replications=2";
+    let told = "note: rate=-5: Least we simulate is 0.1\u{202f}req/s. Using 0.1.\nnote: colour=red";
+    for command in [&["plan", "--quick"][..], &["simulate"], &["sweep", "--rates", "5"]] {
+        let text = printed(&[command, &[link]].concat());
+        assert!(text.starts_with(told), "{command:?}: {text}");
+        let answer = json(&[command, &[link, "--json"]].concat());
+        let notices = answer["notices"].as_array().expect("a list");
+        assert_eq!(notices.len(), 2, "{command:?}");
+        assert_eq!(notices[0]["key"], "rate");
+        assert_eq!(notices[0]["kind"], "clamped");
+        assert_eq!(notices[1]["kind"], "unknown");
+    }
+    assert!(notes(&["sweep", "--rates", "5", "--csv", link]).contains("note: rate=-5"));
+    assert_eq!(json(&["plan", "--quick", "--json", "rate=5"])["notices"], serde_json::Value::Null);
+}
+
 /// What a command notes on standard error beside a success.
 fn notes(arguments: &[&str]) -> String {
     let output = headroom(arguments).assert().success().get_output().clone();

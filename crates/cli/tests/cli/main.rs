@@ -10,6 +10,7 @@ mod examples;
 mod files;
 mod fit;
 mod fleet;
+mod hostile;
 mod know;
 mod links;
 mod memory;

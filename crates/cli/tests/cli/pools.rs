@@ -9,6 +9,16 @@ fn simulated(settings: &[&str]) -> serde_json::Value {
     json(&[&["simulate", "--json"][..], &LIGHT[..], settings].concat())
 }
 
+/// Under overload a latency only tells how long one watched: the comparison has none, as on the page.
+#[test]
+fn overloaded_pools_have_no_latencies() {
+    let text = printed(&["simulate", "rate=100", "disagg.prefill=2", "disagg.decode=2"]);
+    assert!(text.contains("The pools are overloaded"), "{text}");
+    let row = text.lines().find(|line| line.trim_start().starts_with("TTFT P99")).expect("a row");
+    assert!(row.contains("withheld") && row.contains("ms"), "{text}");
+    assert!(!text.contains("queue wait"), "{text}");
+}
+
 #[test]
 fn drafts_shorten_the_gaps_of_a_lightly_loaded_engine() {
     let tpot = |settings| simulated(settings)["tpot"]["p50_s"].as_f64().expect("a time");

@@ -141,3 +141,21 @@ pub(crate) fn sample_advice(requests: u64, rank: &str, needed: u64) -> String {
         counted(needed, "request", "requests")
     )
 }
+
+/// Where the latencies of an overloaded run are, if not in its text.
+pub(crate) const POOLS_KEPT: &str =
+    "--json and --requests-out keep what was measured in this finite run.";
+
+/// Why latencies of the pools, or of replicas that do both, are withheld.
+#[must_use]
+pub const fn pools_overloaded((apart, together): (bool, bool)) -> &'static str {
+    match (apart, together) {
+        (true, true) => {
+            "Both are overloaded: more came than left, so they have no latencies to stand behind."
+        }
+        (true, false) => {
+            "The pools are overloaded: more came than left. Other numbers of prefill and decode replicas may carry this load."
+        }
+        _ => "The replicas that do both are overloaded: more came than left.",
+    }
+}

@@ -121,6 +121,37 @@ fn one_gpu_is_singular() {
 }
 
 #[test]
+fn a_change_says_how_many_gpus_it_leads_to_where_that_is_known() {
+    let with = |gpus| {
+        let remedy = Remedy { gpus, ..remedy("in", "744", "at most 744 tokens") };
+        let verdict =
+            Verdict::NoRoom { capacity_tokens: 1000, needed_tokens: 1280, remedies: vec![remedy] };
+        plan_text(&told(&PlanAnswer { verdict, ..sized(about(22.6, 22.2, 23.2)) }))
+    };
+    assert!(with(None).ends_with("Try in=744 (at most 744 tokens).\n"));
+    assert!(with(Some(1)).ends_with("tokens): then 1 GPU holds the target.\n"));
+    assert!(with(Some(7056)).ends_with("tokens): then 7,056 GPUs hold the target.\n"));
+}
+
+#[test]
+fn the_class_in_the_way_is_named_and_so_is_a_cache_that_was_typed() {
+    let verdict =
+        Verdict::NoRoom { capacity_tokens: 1500, needed_tokens: 4256, remedies: Vec::new() };
+    let answer = PlanAnswer { verdict, ..sized(about(22.6, 22.2, 23.2)) };
+    let mut scenario = Scenario::preset();
+    scenario.set("class.big", "share:10,in:4000").expect("a class");
+    let sentence = |scenario: &Scenario| plain(&tell(&answer, scenario).sentences[0]);
+    assert!(sentence(&scenario).starts_with(
+        "Weights fit. What is left holds 1,500 tokens of KV; one request of class big needs 4,256."
+    ));
+    scenario.set("kv.capacity_tokens", "1500").expect("a number");
+    scenario.set("in", "9000").expect("a length");
+    assert!(sentence(&scenario).starts_with(
+        "The KV cache (kv.capacity_tokens) holds 1,500 tokens of KV; one request needs 4,256."
+    ));
+}
+
+#[test]
 fn what_has_no_answer_says_why_and_what_would_do() {
     let verdicts = [
         (

@@ -42,6 +42,9 @@ pub struct Field {
     pub choices: &'static [&'static str],
     /// The slider, where there is one.
     pub slider: Option<Slider>,
+    /// What a zero means where that is not what it says, so that links write `none` for it: “no limit:
+    /// any number of requests may wait”.
+    pub none: Option<&'static str>,
     /// Default of link version 1 as links write it; empty where the catalogue decides.
     pub default: &'static str,
     pub(crate) access: Access,

@@ -43,11 +43,12 @@ pub(super) const POLICY: Field = Field {
 pub(super) const QUEUE_LIMIT: Field = Field {
     unit: "requests",
     quantity: Unit::Count,
-    help: "Most requests that may wait on one GPU; one more is rejected (429 or 503). 0 for no limit.",
+    help: "Most requests that may wait on one GPU, 1 or more; one more is rejected (429 or 503). none for no limit, and a 0 is taken for it, too.",
     example: "100",
     min: 0.0,
     max: 1_000_000.0,
-    default: "0",
+    none: Some("no limit: any number of requests may wait"),
+    default: "none",
     ..word(
         "overload.queue_limit",
         "Queue limit",
@@ -57,8 +58,10 @@ pub(super) const QUEUE_LIMIT: Field = Field {
 };
 
 pub(super) const DEADLINE: Field = Field {
-    help: "A request that has waited longer is dropped instead of served. 0 for no deadline.",
+    help: "A request that has waited longer is dropped instead of served. none for no deadline, and a 0 is taken for it, too.",
     example: "2s",
+    none: Some("no deadline: a request may wait for as long as it takes"),
+    default: "none",
     ..time(
         "overload.deadline",
         "Queue deadline",
@@ -112,8 +115,10 @@ pub(super) const RETRY_AFTER: Field = Field {
 };
 
 pub(super) const PATIENCE: Field = Field {
-    help: "After so long without what it waits for a client gives up (client timeout); the mean where it varies. 0 for never.",
+    help: "After so long without what it waits for a client gives up (client timeout); the mean where it varies. none for never, and a 0 is taken for it, too.",
     example: "10s",
+    none: Some("that clients never give up"),
+    default: "none",
     ..time(
         "clients.patience",
         "Patience",
@@ -232,11 +237,12 @@ pub(super) const BACKOFF_CAP: Field = Field {
 pub(super) const RETRY_BUDGET: Field = Field {
     unit: "%",
     quantity: Unit::Percent,
-    help: "Most retries in per cent of first attempts, over all clients (retry budget). 0 for no budget.",
+    help: "Most retries in per cent of first attempts, over all clients (retry budget). none for no budget, and a 0 is taken for it, too; clients.retries=0 for no retries.",
     example: "10%",
     min: 0.0,
     max: 100.0,
-    default: "0",
+    none: Some("no budget: clients retry as often as clients.retries says"),
+    default: "none",
     ..word(
         "clients.retry_budget",
         "Retry budget",

@@ -604,6 +604,7 @@ pub(super) const fn word(
         max: 0.0,
         choices: &[],
         slider: None,
+        none: None,
         default: "",
         access,
     }

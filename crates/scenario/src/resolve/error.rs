@@ -51,12 +51,14 @@ pub enum ResolveError {
         remedies: Vec<Remedy>,
     },
     /// The KV cache cannot hold the largest request.
-    #[error("{}{}", no_room(*capacity_tokens, *needed_tokens, *kv_bytes), in_words(remedies))]
+    #[error("{}{}", no_room(*capacity_tokens, *needed_tokens, *kv_bytes, class.as_deref()), in_words(remedies))]
     NoRoom {
         /// Tokens the cache holds.
         capacity_tokens: u64,
         /// Tokens that the largest request needs: its longest prompt and its longest answer.
         needed_tokens: u64,
+        /// The class of the largest request, where it is not one of the scenario's own.
+        class: Option<String>,
         /// Bytes of the cache, where the GPU's memory decides them.
         kv_bytes: Option<f64>,
         /// Smallest changes that work.
@@ -149,16 +151,24 @@ fn no_speculation(tokens: u64, beside: &str) -> String {
     )
 }
 
-fn no_room(capacity_tokens: u64, needed_tokens: u64, kv_bytes: Option<f64>) -> String {
+fn no_room(
+    capacity_tokens: u64,
+    needed_tokens: u64,
+    kv_bytes: Option<f64>,
+    class: Option<&str>,
+) -> String {
     let capacity = quantity::count(capacity_tokens);
     let tokens = if capacity_tokens == 1 { "token" } else { "tokens" };
     let needed = quantity::count(needed_tokens);
+    let whose = class.map_or_else(String::new, |class| format!(" of class {class}"));
     match kv_bytes {
         Some(bytes) => format!(
-            "Weights fit. The {} left hold {capacity} {tokens} of KV; one request needs {needed}.",
+            "Weights fit. The {} left hold {capacity} {tokens} of KV; one request{whose} needs {needed}.",
             quantity::memory(bytes)
         ),
-        None => format!("The KV cache holds {capacity} {tokens}; one request needs {needed}."),
+        None => {
+            format!("The KV cache holds {capacity} {tokens}; one request{whose} needs {needed}.")
+        }
     }
 }
 

@@ -68,6 +68,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
         return Err(ResolveError::NoRoom {
             capacity_tokens,
             needed_tokens,
+            class: scenario.class_of_longest().map(str::to_owned),
             kv_bytes: from_memory.then_some(memory.kv_bytes),
             remedies: Vec::new(),
         });

@@ -32,13 +32,16 @@ pub struct Remedy {
     pub also: String,
     /// Whether the target was found to be met with it; else it only makes the scenario possible.
     pub meets_target: bool,
+    /// How many GPUs then hold the target at the asked load; `None` where nobody has asked, or none do.
+    pub gpus: Option<u64>,
 }
 
 impl Remedy {
     /// A change of one setting.
     #[must_use]
     pub fn new(key: &str, value: String, effect: String) -> Self {
-        Self { key: key.to_owned(), value, effect, also: String::new(), meets_target: false }
+        let (key, also) = (key.to_owned(), String::new());
+        Self { key, value, effect, also, meets_target: false, gpus: None }
     }
 
     /// The same, with which the target was found to be met.

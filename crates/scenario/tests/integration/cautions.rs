@@ -117,6 +117,26 @@ fn pools_are_not_planned_with() {
 }
 
 #[test]
+fn empty_prompts_are_told_with_what_to_set() {
+    for (settings, key) in [
+        (&["in=0"][..], "in"),
+        (&["in=uniform(0,0)"], "in"),
+        (&["class.a=share:20,in:0"], "class.a.in"),
+    ] {
+        for cautions in [with(settings).cautions(), with(settings).cautions_of_run()] {
+            assert_eq!(cautions.len(), 1, "{cautions:?}");
+            assert_eq!(cautions[0].kind, NoticeKind::EmptyPrompt);
+            let message = &cautions[0].message;
+            assert!(message.contains(&format!("({key}=0) is empty")), "{message}");
+            assert!(message.contains(&format!("Set {key}=1 or more")), "{message}");
+        }
+        // They are simulated all the same.
+        with(settings).resolve().expect("it resolves");
+    }
+    assert_eq!(with(&["in=uniform(0,9)"]).cautions(), []);
+}
+
+#[test]
 fn defaults_and_settings_in_use_give_no_caution() {
     for link in [
         "",

@@ -34,6 +34,17 @@ fn prompt_and_answer_together_are_held_against_the_context() {
     // A prompt that leaves no room for any answer has to give way itself.
     assert!(told("in=131072")[0].ends_with("Set in=130816 to stay within it."));
     assert_eq!(told("in=130816"), [""; 0]);
+    // Where neither alone would leave anything of its kind, both are cut alike.
+    for (link, way_out, within) in [
+        ("in=131072&out=131072", "Set in=65536 out=65536 to", "in=65536&out=65536"),
+        ("in=131072&out=120000", "Set in=68426 out=62646 to", "in=68426&out=62646"),
+    ] {
+        let said = told(link);
+        assert!(said[0].contains(way_out), "{}", said[0]);
+        assert!(said[0].contains("or choose a model with a longer context"), "{}", said[0]);
+        assert_eq!(told(within), [""; 0]);
+    }
+    assert!(told("in=131072&out=65536")[0].ends_with("Set in=65536 to stay within it."));
     // Neither is a model known nor its context where the step time is given by constants.
     assert_eq!(told("step.kind=affine&in=131000&out=4000"), [""; 0]);
 }

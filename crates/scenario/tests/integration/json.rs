@@ -69,6 +69,46 @@ fn values_that_cannot_be_used_are_errors() {
     }
 }
 
+/// A `null` is how a file leaves a setting to the catalogue; any other key has nothing to be left to.
+#[test]
+fn a_missing_value_is_told_and_no_default_is_put_in_its_place() {
+    for (text, parts) in [
+        (r#"{"rate": null}"#, ["“rate” is missing a value", "100 or 1.5k, or leave the key out"]),
+        (r#"{"class.a": null}"#, ["“class.a” is missing a value", "or leave the key out"]),
+        (
+            r#"{"class.a": {"share": 20, "in": null}}"#,
+            ["“class.a.in” is missing a value", "1024 or lognormal(512,0.9), or leave the key out"],
+        ),
+        (r#"{"class.a": {"share": null}}"#, ["“class.a.share”", "or leave the key out"]),
+        (r#"{"v": null}"#, ["“v” is missing a value", "or leave the key out"]),
+        (r#"{"no such key": null}"#, ["“no such key” is missing", "or leave the key out"]),
+        (r#"{"rate": [null]}"#, ["“[null]”", "Request rate"]),
+        (r#"{"rate": {"per_s": null}}"#, ["per_s", "Request rate"]),
+    ] {
+        match Scenario::from_json(text) {
+            Err(ScenarioError::Setting(notice)) => {
+                assert_eq!(notice.kind, NoticeKind::Invalid, "{text}");
+                for part in parts {
+                    assert!(notice.message.contains(part), "{text}: {notice}");
+                }
+            }
+            other => panic!("{text} gives {other:?}"),
+        }
+    }
+    let parsed = Scenario::from_json(r#"{"step.mfu": 0.4, "step.mfu": null}"#).expect("a file");
+    assert_eq!(parsed.scenario, Scenario::preset(), "the last one counts");
+}
+
+/// Files of the first days hold zeros where today's hold none.
+#[test]
+fn files_with_zeros_for_none_are_still_read() {
+    let parsed = Scenario::from_json(r#"{"overload.queue_limit": 0, "clients.patience": 0}"#);
+    let parsed = parsed.expect("a file");
+    assert_eq!(parsed.scenario, Scenario::preset());
+    let kinds: Vec<NoticeKind> = parsed.notices.iter().map(|notice| notice.kind).collect();
+    assert_eq!(kinds, [NoticeKind::ZeroIsNone, NoticeKind::ZeroIsNone]);
+}
+
 #[test]
 fn the_rest_is_noticed() {
     let text = r#"{"rat": 5, "rate": 1e9, "rate": 7, "v": 2, "rev": 0}"#;

@@ -68,11 +68,29 @@ fn values_out_of_range_are_moved_into_it() {
 #[test]
 fn fractions_of_a_token_are_rounded_and_said() {
     let notice = told("in", "100.6");
-    assert_eq!(notice.message, "Prompt is a whole number. Using 101.");
     assert_eq!(
-        told("sim.requests", "99.5").message,
-        "Requests per run is a whole number. Using 100."
+        notice.message,
+        "Prompt is a whole number from 0 to 10,000,000, for example 1024 or lognormal(512,0.9). Using 101."
     );
+    for (key, value, message) in [
+        (
+            "sim.requests",
+            "99.5",
+            "Requests per run is a whole number from 10 to 1,000,000, for example 2000. Using 100.",
+        ),
+        (
+            "turns",
+            "2.4",
+            "The number of turns is a whole number from 1 to 1,000, for example 5. Using 2.",
+        ),
+        (
+            "arrivals",
+            "closed(2.5,1s)",
+            "The number of users is a whole number from 1 to 1,000,000, for example 200. Using 3.",
+        ),
+    ] {
+        assert_eq!(told(key, value).message, message);
+    }
 }
 
 #[test]
@@ -164,6 +182,44 @@ fn long_and_many_lined_values_stay_short() {
         assert!(notice.message.len() < 300, "{}", notice.message);
         assert!(!notice.message.contains('\n'), "{}", notice.message);
     }
+}
+
+/// What steers a terminal is shown by its code, wherever it was typed.
+#[test]
+fn control_characters_are_shown_and_not_sent() {
+    const RED: &str = "\u{1b}[31mred\u{202e}";
+    for key in ["rate", "model", "in", "arrivals", "profile", "sched.rules", "class.a", "seed", RED]
+    {
+        for value in [RED, "share:20,in:\u{1b}[2J", "lognormal(\u{1b}[2J,0.9)"] {
+            let message = told(key, value).message;
+            assert!(!message.chars().any(|c| c.is_control() || c == '\u{202e}'), "{message:?}");
+            assert!(message.contains("\\u{1b}["), "{message:?}");
+        }
+    }
+    let link = Scenario::from_link("rate=%1B%5B31m&%1b=3&class.%1b=share:5&v=%1b&rev=%1b");
+    assert_eq!(link.notices.len(), 5);
+    for notice in link.notices {
+        assert!(!notice.message.chars().any(char::is_control), "{notice:?}");
+        assert!(notice.message.contains("\\u{1b}"), "{notice:?}");
+    }
+}
+
+/// Class names that begin otherwise were taken once, so that links with them are opened still.
+#[test]
+fn names_of_classes_begin_with_a_letter() {
+    let parsed = Scenario::from_link("class.-7=share:20&class.-7.ttft=2s");
+    assert_eq!(parsed.scenario.get("class.c-7").as_deref(), Some("share:20,ttft:2000ms"));
+    assert_eq!(parsed.notices.len(), 2);
+    for notice in &parsed.notices {
+        assert_eq!(notice.kind, NoticeKind::Clamped);
+        assert_eq!(
+            notice.message,
+            "A class is named by a letter and then letters, digits, - and _, as in class.chat. Using class.c-7."
+        );
+    }
+    let notice = told("class.a b", "share:20");
+    assert_eq!(notice.kind, NoticeKind::Invalid);
+    assert!(notice.message.contains("a letter and then up to 23"), "{notice}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Overload and clients: what a scenario says of them, and what the simulator then does.
 
 use proptest::prelude::*;
-use scenario::{OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
+use scenario::{NoticeKind, OVERLOAD_NEEDS, ResolveError, Resolved, Scenario, field};
 use sim_core::{
     Keep, RequestSource, Rules, Run,
     clients::{
@@ -130,7 +130,7 @@ fn patience_reaches_the_simulator() {
         (resolved.attendance.clients.patience.map(|p| p.time), classes)
     };
     let fixed = |mean_s| Some(ClientTime::Fixed { mean_s });
-    let classes = "class.a=share:20,patience:3&class.b=share:30,patience:0&class.c=share:10";
+    let classes = "class.a=share:20,patience:3&class.b=share:30,patience:none&class.c=share:10";
     // What the classes leave over comes first.
     assert_eq!(
         by_class(classes),
@@ -143,7 +143,7 @@ fn patience_reaches_the_simulator() {
     let exponential = by_class(&format!("{classes}&clients.patience_spread=exponential"));
     assert_eq!(exponential.1[1], Some(ClientTime::Exponential { mean_s: 3.0 }));
     // Nobody has any, or everybody the same.
-    assert_eq!(by_class("class.b=share:30,patience:0").0, None);
+    assert_eq!(by_class("class.b=share:30,patience:none").0, None);
     assert_eq!(
         by_class("class.b=share:30&clients.patience=9"),
         (same(ClientTime::Fixed { mean_s: 9.0 }), vec![None, None])
@@ -237,7 +237,7 @@ fn what_changes_nothing_is_told_with_what_would_make_it_count() {
     };
     assert_eq!(
         said("clients.retries=3"),
-        ["Retries (clients.retries=3) has no effect under overload.queue_limit=0; set \
+        ["Retries (clients.retries=3) has no effect under overload.queue_limit=none; set \
              overload.queue_limit=100 to use it."]
     );
     assert_eq!(
@@ -286,14 +286,58 @@ fn what_lacks_what_it_needs_changes_nothing() {
     }
 }
 
+/// A zero where people may mean the opposite of none: it is none, as in every link so far, and that is
+/// said with both ways to say what is meant.
+#[test]
+fn zeros_that_mean_none_say_so() {
+    for (key, meaning) in [
+        ("overload.queue_limit", "no limit"),
+        ("overload.deadline", "no deadline"),
+        ("clients.patience", "never give up"),
+        ("clients.retry_budget", "no budget"),
+    ] {
+        for zero in ["0", "0.0", " 0 "] {
+            let mut scenario = Scenario::preset();
+            let said = scenario.set(key, zero).expect(key);
+            assert_eq!(scenario, Scenario::preset(), "{key}");
+            assert_eq!(said.len(), 1, "{key}: {said:?}");
+            assert_eq!(said[0].kind, NoticeKind::ZeroIsNone);
+            let message = &said[0].message;
+            assert!(message.contains(meaning) && message.contains("Write none"), "{message}");
+            let parsed = Scenario::from_link(&format!("{key}={zero}"));
+            assert_eq!((parsed.scenario, parsed.notices.len()), (Scenario::preset(), 1));
+        }
+        let mut scenario = Scenario::preset();
+        scenario.set(key, "5").expect(key);
+        assert_eq!(scenario.set(key, "None"), Ok(vec![]), "{key}");
+        assert_eq!(scenario.get(key).as_deref(), Some("none"));
+        assert_eq!(scenario.number(key), Some(0.0));
+        scenario.set(key, "5").expect(key);
+        assert_eq!(scenario.set_number(key, 0.0), Ok(vec![]), "a slider says what it means");
+        assert_eq!(scenario, Scenario::preset());
+        let below = scenario.set(key, "-3").expect(key);
+        assert_eq!(below[0].kind, NoticeKind::Clamped);
+        assert!(below[0].message.contains("none stands for"), "{}", below[0].message);
+    }
+    let mut scenario = Scenario::preset();
+    let said = scenario.set("class.a", "share:20,patience:0").expect("a class");
+    assert_eq!(said[0].kind, NoticeKind::ZeroIsNone);
+    assert_eq!(scenario.get("class.a").as_deref(), Some("share:20,patience:none"));
+    // Zeros that say what they mean are silent.
+    for quiet in ["clients.retries=0", "clients.backoff=0", "overload.retry_after=0", "think=0"] {
+        assert_eq!(Scenario::from_link(quiet).notices, [], "{quiet}");
+    }
+}
+
 /// Links of overload and clients at loads from light to far too much.
 fn links() -> impl Strategy<Value = String> {
     let policy = prop::sample::select(vec!["fifo", "lifo", "priority", "codel"]);
-    let limit = prop::sample::select(vec!["0", "3", "20"]);
+    let limit = prop::sample::select(vec!["none", "3", "20"]);
     let time = || prop::sample::select(vec!["0", "0.2", "3"]);
+    let limit_s = || prop::sample::select(vec!["none", "0.2", "3"]);
     let awaits = prop::sample::select(vec!["first-token", "answer"]);
     let work = prop::sample::select(vec!["stopped", "finished"]);
-    let budget = prop::sample::select(vec!["0", "20%"]);
+    let budget = prop::sample::select(vec!["none", "20%"]);
     let throttle = prop::sample::select(vec!["on", "off"]);
     let rules = prop::sample::select(vec![
         "reference",
@@ -308,8 +352,8 @@ fn links() -> impl Strategy<Value = String> {
     let arrivals =
         prop::sample::select(vec!["poisson", "closed(30,500ms)", "closed(40,1s,scheduled)"]);
     (
-        (policy, limit, time(), time()),
-        (time(), awaits, work, 0..4, time()),
+        (policy, limit, limit_s(), time()),
+        (limit_s(), awaits, work, 0..4, time()),
         (budget, throttle, arrivals, (5..80, any::<u32>()), [rules, spread]),
     )
         .prop_map(|(line, clients, others)| {

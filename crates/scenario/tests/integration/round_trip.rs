@@ -113,7 +113,7 @@ fn classes() -> impl Strategy<Value = Vec<ClassSpec>> {
         of(-1000..=1000),
         (of(0_u64..=10_000_000), of(seconds()), of(turns()), of(think())),
     );
-    prop::collection::btree_map("[a-z0-9_-]{1,24}", class, 0..=16).prop_map(|classes| {
+    prop::collection::btree_map("[a-z][a-z0-9_-]{0,23}", class, 0..=16).prop_map(|classes| {
         let number = classes.len() as f64;
         let spec = |(name, (share, input, output, ttft_s, tpot_s, priority, others))| {
             let (prefix_tokens, patience_s, turns, think) = others;

@@ -148,6 +148,7 @@ struct Live<'a> {
     queued_scraped: f64,
     finished: Vec<Finished>,
     faults: VecDeque<(f64, Fault)>,
+    faults_struck: Vec<bool>,
     blind_until_s: f64,
     next_scrape_s: f64,
     next_window_s: f64,
@@ -225,6 +226,7 @@ impl<'a> Live<'a> {
             queued_scraped: 0.0,
             finished: Vec::new(),
             faults: fleet.faults.iter().copied().collect(),
+            faults_struck: Vec::new(),
             blind_until_s: f64::NEG_INFINITY,
             next_scrape_s: fleet.scrape_s,
             next_window_s: fleet.window_s,
@@ -462,20 +464,27 @@ impl<'a> Live<'a> {
 
     fn break_something(&mut self, now_s: f64) {
         let Some((_, fault)) = self.faults.pop_front() else { return };
+        let strikes = self.strike(fault, now_s);
+        self.faults_struck.push(strikes);
+    }
+
+    /// Whether there was anything to strike.
+    fn strike(&mut self, fault: Fault, now_s: f64) -> bool {
         let oldest = self.lives.replicas().iter().find(|replica| replica.stage == Stage::Ready);
         let changes = match (fault, oldest.copied()) {
             (Fault::MetricOutage(seconds), _) => {
                 self.blind_until_s = greater(self.blind_until_s, now_s + seconds);
-                return;
+                return true;
             }
             (Fault::ReplicaLoss, Some(replica)) => self.lives.remove(replica.id, now_s),
             (Fault::NodeLoss, Some(replica)) => match replica.node {
                 Some(node) => self.lives.lose_node(node, now_s),
-                None => return,
+                None => return false,
             },
-            (_, None) => return,
+            (_, None) => return false,
         };
         self.follow(&changes, now_s);
+        true
     }
 
     fn sync(&mut self, now_s: f64) {
@@ -596,6 +605,7 @@ impl<'a> Live<'a> {
             peak_ready: self.peak_ready,
             restarted: self.restarted,
             provisioned: self.lives.provisioned(),
+            faults_struck: self.faults_struck,
         }
     }
 }

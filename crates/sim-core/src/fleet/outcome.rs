@@ -58,6 +58,8 @@ pub struct LiveRun {
     pub restarted: u64,
     /// What the cloud did.
     pub provisioned: Provisioned,
+    /// Of each fault that came before the end, in order, whether there was anything for it to strike.
+    pub faults_struck: Vec<bool>,
 }
 
 impl LiveRun {

@@ -461,9 +461,13 @@ fn cache_fact(scenario: &Scenario, answer: &PlanAnswer) -> Fact {
 
 fn sure_fact(scenario: &Scenario, answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
     let all = |engines: u64| engines.saturating_mul(scenario.gpus_per_engine());
-    let line = answer
-        .capacity_per_s
-        .map(|capacity| strings::one_holds(capacity.low, capacity.high))
+    // What is asked in users is answered in users.
+    let (found, unit) = match &answer.users {
+        Some(users) => (users.capacity, "users"),
+        None => (answer.capacity_per_s, "req/s"),
+    };
+    let line = found
+        .map(|capacity| strings::one_holds(capacity.low, capacity.high, unit))
         .unwrap_or_default();
     Fact {
         label: strings::HOW_SURE,

@@ -99,7 +99,7 @@ fn describe(answer: &PoolsAnswer) -> Vec<El> {
     }
     if apart.is_overloaded || together.is_overloaded {
         let which = (apart.is_overloaded, together.is_overloaded);
-        lines.push(strings::pools_overloaded(which).to_owned());
+        lines.push(report::pools_overloaded(which).to_owned());
     }
     lines.push(strings::pools_finite(*requests));
     let (apart, together) = (*apart, *together);
