@@ -7,7 +7,6 @@ use js_sys::Uint8Array;
 use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
 use protocol::{BUILD_ID, FromWorker, PROTOCOL, PoolsAsked, Question, ToWorker};
-use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
     JsCast, JsValue,
@@ -15,7 +14,7 @@ use wasm_bindgen::{
 };
 use web_sys::{Blob, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-use crate::browser::now_ms;
+use crate::{answered::Resolution, browser::now_ms};
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
@@ -31,9 +30,9 @@ const PATIENCE_MS: f64 = 60_000.0;
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
-    /// The scenario.
-    pub(crate) scenario: Scenario,
-    /// Its numbers.
+    /// The settings.
+    pub(crate) resolution: Resolution,
+    /// Their numbers.
     pub(crate) question: Question,
     /// One replication only.
     pub(crate) quick: bool,

@@ -22,6 +22,7 @@ mod proof;
 mod reach;
 mod refusal;
 mod remedies;
+mod scaled;
 mod search;
 mod steady;
 mod sweep;
