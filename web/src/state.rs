@@ -14,6 +14,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 use crate::{
     answered::{Answered, Resolution, Stand},
     browser::{self, Debounce, now_ms},
+    controls::TYPING_MS,
     kept::Kept,
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
@@ -103,6 +104,8 @@ pub(crate) struct State {
     pub(crate) knee_as_table: RwSignal<bool>,
     /// Texts that are in a field though not in force, and a link that was not taken as written.
     pub(crate) kept: Kept,
+    /// Waits until typing rests, to keep what was typed.
+    pub(crate) typing: Debounce,
     /// Which control made the last change by moving: its moves are one step until they rest.
     pub(crate) mover: StoredValue<&'static str>,
     /// Lengths that the last change cut, until they have been told.
@@ -201,6 +204,7 @@ impl State {
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
             kept,
+            typing: Debounce::new(TYPING_MS),
             mover: StoredValue::new(""),
             shortened: RwSignal::new(Vec::new()),
             late: LatePart::new(),
@@ -243,6 +247,7 @@ impl State {
             if !now.is_empty() {
                 self.shortened.set(Vec::new());
             }
+            now.extend(self.lost_recording());
             now.append(&mut self.current.with(Scenario::cautions));
             if *told.borrow() != now {
                 told.replace(now.clone());

@@ -211,6 +211,7 @@ fn listen(bar: AddressBar) {
         bar.rest.cancel();
         bar.moving.set_value(None);
         let parsed = opened(&link, state.kept);
+        state.keep_recording_name();
         let before = state.scenario.get_untracked();
         let view = View::of_link(&link);
         let link = view.link(&parsed.scenario);

@@ -356,6 +356,11 @@ pub(crate) fn details(message: &str, link: &str) -> String {
 /// Name of the answer's section.
 pub(crate) const ANSWER_LABEL: &str = "Answer";
 
+/// Beneath a text that was typed before a reload and never taken in.
+pub(crate) fn still_open(in_force: &str) -> String {
+    ["Typed, but not in force: Enter takes it, Esc drops it. Still using ", in_force, "."].concat()
+}
+
 /// “1,024 in, 256 out”.
 pub(crate) fn chip_lengths(scenario: &Scenario) -> String {
     let shown = |key| scenario.number(key).map(quantity::whole).unwrap_or_default();

@@ -122,9 +122,7 @@ fn roofline(
     ledger: &mut Ledger,
 ) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
     if scenario.deploy.is_asked_for() {
-        let sentence = "This program computes no deployment: deploy.tp, engine, weights, kv_dtype and \
-                        kv.num_gpu_blocks are for the headroom command line. Leave them out here.";
-        return Err(ResolveError::Deployment(sentence.to_owned()));
+        return Err(ResolveError::Deployment(for_the_command_line(scenario, &DEPLOYED)));
     }
     Roofline::new(scenario)?.resolve(ledger)
 }
@@ -140,13 +138,35 @@ fn kernel(
 
 #[cfg(not(feature = "networks"))]
 fn kernel(
-    _: &Scenario,
+    scenario: &Scenario,
     _: &Traffic<'_>,
     _: &mut Ledger,
 ) -> Result<(StepTimeSpec, Memory, u64), ResolveError> {
-    let sentence =
-        "The kernel model is for the headroom command line. Give step.kind=roofline here.";
-    Err(ResolveError::Deployment(sentence.to_owned()))
+    Err(ResolveError::Deployment(for_the_command_line(scenario, &["step.kind"])))
+}
+
+/// What only a build with the wide catalogue computes.
+#[cfg(not(feature = "networks"))]
+const DEPLOYED: [&str; 5] = ["deploy.tp", "engine", "weights", "kv_dtype", "kv.num_gpu_blocks"];
+
+/// Which of these settings are given, and the command that computes them.
+#[cfg(not(feature = "networks"))]
+fn for_the_command_line(scenario: &Scenario, keys: &[&str]) -> String {
+    let mut given = String::new();
+    for key in keys {
+        if let Some(value) = scenario.get(key) {
+            let beside = if given.is_empty() { "" } else { ", " };
+            given = [&given, beside, key, "=", &value].concat();
+        }
+    }
+    [
+        "Only the command line computes ",
+        &given,
+        ". Run there: headroom plan '",
+        &scenario.to_link(),
+        "'. Or take it out of the link.",
+    ]
+    .concat()
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM

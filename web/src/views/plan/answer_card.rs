@@ -60,7 +60,7 @@ fn head(state: State, card: Memo<Card>) -> El {
 /// The number; a sign that it is about right hangs beside it, so that it comes and goes without
 /// moving anything.
 fn hero(card: Memo<Card>) -> El {
-    let sign = move || card.with(|card| parts(&card.hero).0.trim_end().to_owned());
+    let sign = move || card.with(|card| parts(&card.hero).0.to_owned());
     el("p")
         .attr_of("class", move || card.with(hero_class))
         .when(move || !sign().is_empty(), move || el("span").class("hero-sign").text_of(sign))

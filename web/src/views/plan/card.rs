@@ -342,8 +342,11 @@ fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
 
 /// How far a run is; of a quick one, that it is no more than that.
 fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
-    let text =
-        if is_quick { strings::ESTIMATING.to_owned() } else { strings::percent_done(done, total) };
+    let text = match done {
+        0 => strings::ESTIMATING.to_owned(),
+        _ if is_quick => strings::ESTIMATING.to_owned(),
+        _ => strings::percent_done(done, total),
+    };
     Pill { tone: "accent", icon: None, text }
 }
 
