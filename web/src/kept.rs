@@ -1,5 +1,5 @@
-//! What a person entered and is not in force: texts that a field refused or moved, and the link that
-//! was not taken as written.
+//! What a person entered and is not in force: texts that a field refused or moved, or that were not yet
+//! taken in, the link that was not taken as written, and the name of a recording.
 //!
 //! An address says what is in force and nothing else. So these texts lie beside it, in the state of
 //! the history's entry: a reload and the way back bring them again, and a copied link is clean.
@@ -8,6 +8,8 @@ use leptos::prelude::*;
 
 /// Name under which the link lies; every field has a longer one.
 pub(crate) const LINK: &str = "";
+/// Name under which that of the recording lies. Its file goes with the page.
+pub(crate) const RECORDING: &str = "recording file";
 /// Between a name and its text, and between one text and the next: nobody types these.
 const UNIT: char = '\u{1f}';
 const RECORD: char = '\u{1e}';

@@ -16,6 +16,9 @@ use crate::{
 /// Where the browser keeps that single letters are switched off.
 const LETTERS_KEY: &str = "headroom.letters";
 const OFF: &str = "off";
+/// What a field of a setting says of itself: whether its text is being typed, so that the keys that
+/// undo are the browser's.
+pub(crate) const TYPED: &str = "data-typed";
 /// Id of the sheet.
 const ID: &str = "keys";
 
@@ -133,11 +136,11 @@ pub(crate) fn listen(state: State, sheet: &KeySheet) {
         let command = event.ctrl_key() || event.meta_key();
         let types = is_typing(&event);
         match event.key().as_str() {
-            "z" | "Z" if command && !types => {
+            "z" | "Z" if command && !undoes_text(&event) => {
                 event.prevent_default();
                 state.step(!event.shift_key());
             }
-            "y" if command && !types => {
+            "y" if command && !undoes_text(&event) => {
                 event.prevent_default();
                 state.step(false);
             }
@@ -165,6 +168,16 @@ fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
         "l" | "L" => shell::copy_link(state),
         _ => {}
     }
+}
+
+/// Whether the keys that undo belong to what has the focus: a field in which something is being typed,
+/// or one of no setting.
+fn undoes_text(event: &ev::KeyboardEvent) -> bool {
+    let Some(target) = event.target() else { return false };
+    let element: &Element = target.unchecked_ref();
+    is_typing(event)
+        && element.tag_name() != "SELECT"
+        && element.get_attribute(TYPED).as_deref() != Some("false")
 }
 
 /// Whether a letter belongs to what has the focus: a field, or a list that finds by letters.

@@ -9,6 +9,7 @@
 //!
 //! One scenario is the truth ([`state`]); views read from it and controls write to it.
 
+mod answered;
 mod app;
 mod browser;
 mod canvas;

@@ -5,12 +5,13 @@ use std::{any::Any, sync::Arc, time::Duration};
 
 use leptos::prelude::*;
 use protocol::Recording;
-use scenario::Scenario;
+use scenario::{Notice, NoticeKind, Scenario};
 use wasm_bindgen::JsCast;
 use web_sys::{Blob, FileList, HtmlElement, Url};
 
 use crate::{
     browser,
+    kept::RECORDING,
     state::{Sheet, State},
     strings,
     worker_client::Client,
@@ -97,6 +98,36 @@ impl State {
         self.replace_recording(None, None);
     }
 
+    /// That the recording has to be chosen again: a page that was loaded anew has only its name.
+    pub(crate) fn lost_recording(self) -> Option<Notice> {
+        self.kept.track();
+        let name = self.lost_name()?;
+        let message = strings::choose_again(&name);
+        Some(Notice { key: String::new(), value: name, kind: NoticeKind::NoEffect, message })
+    }
+
+    /// The name of a recording that is not there.
+    pub(crate) fn lost_name(self) -> Option<String> {
+        let is_there = self.recording.with(Option::is_some);
+        self.kept.get(RECORDING).filter(|_| !is_there)
+    }
+
+    /// The person has read that a recording has to be chosen again.
+    pub(crate) fn forget_lost_recording(self) {
+        if untrack(|| self.lost_name()).is_some() {
+            self.kept.keep(RECORDING, None);
+        }
+    }
+
+    /// Another entry of the browser's history is shown; the recording stays.
+    pub(crate) fn keep_recording_name(self) {
+        self.recording.with_untracked(|kept| {
+            if let Some(recording) = recording_in(kept) {
+                self.kept.keep(RECORDING, Some(&recording.name));
+            }
+        });
+    }
+
     /// Takes the recording as made at another rate, requests per second.
     pub(crate) fn record_at(self, recorded_per_s: f64) {
         self.recorded_per_s.set(Some(recorded_per_s));
@@ -106,6 +137,7 @@ impl State {
 
     /// An answer about other requests is none, however alike the settings are.
     fn replace_recording(self, recording: Option<Arc<Recording>>, recorded_per_s: Option<f64>) {
+        self.kept.keep(RECORDING, recording.as_ref().map(|recording| &*recording.name));
         self.answered.set(None);
         self.recorded_per_s.set(recorded_per_s);
         self.recording.set(recording.map(|recording| recording as Seldom));

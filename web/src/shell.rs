@@ -304,7 +304,7 @@ pub(crate) fn with_notice_line(within: El) -> El {
 fn caution_line(state: State) -> El {
     el("div").class("notice cautions").attr("role", "status").child([
         el("ul").region(move || lines(state.cautions)),
-        el("div").class("notice-actions").child(dismiss(state.cautions)),
+        el("div").class("notice-actions").child(dismiss(state, state.cautions)),
     ])
 }
 
@@ -313,10 +313,13 @@ fn lines(notices: RwSignal<Vec<Notice>>) -> Vec<El> {
     notices.with(|notices| notices.iter().map(line).collect())
 }
 
-fn dismiss(notices: RwSignal<Vec<Notice>>) -> El {
+fn dismiss(state: State, notices: RwSignal<Vec<Notice>>) -> El {
     button("button-text")
         .on(ev::click, move |_| {
             notices.set(Vec::new());
+            if notices == state.cautions {
+                state.forget_lost_recording();
+            }
             browser::catch_focus(ANSWER_ID);
         })
         .text(strings::DISMISS)
@@ -330,7 +333,7 @@ fn notice_line(state: State, shown: RwSignal<bool>) -> El {
     el("div").class("notice").attr("role", "status").child([
         el("p").text_of(move || strings::notices(state.notices.with(Vec::len))),
         // The two stay together on whichever line there is room.
-        el("div").class("notice-actions").child([show, dismiss(state.notices)]),
+        el("div").class("notice-actions").child([show, dismiss(state, state.notices)]),
         el("ul").flag_of("hidden", move || !shown.get()).region(move || lines(state.notices)),
     ])
 }

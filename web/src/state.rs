@@ -6,13 +6,15 @@
 use std::{cell::RefCell, sync::Arc};
 
 use leptos::prelude::*;
-use planner::{ClosedForm, PlanAnswer, ProofAnswer, Remedy, closed_form};
+use planner::{PlanAnswer, ProofAnswer, Remedy};
 use protocol::Question;
-use scenario::{Ledger, Notice, ResolveError, Resolved, Scenario};
+use scenario::{Notice, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use crate::{
+    answered::{Answered, Resolution, Stand},
     browser::{self, Debounce, now_ms},
+    controls::TYPING_MS,
     kept::Kept,
     late::{LatePart, Stage},
     memo::{effect, memo, on_change},
@@ -29,19 +31,6 @@ const STEPPING: &str = "undo";
 const BURST_MS: f64 = 250.0;
 /// Rest after a burst before the full run, in milliseconds.
 const REST_MS: u64 = 300;
-
-/// A simulated answer and what was asked.
-#[derive(Clone, Debug)]
-pub(crate) struct Answered {
-    /// The scenario that it answers.
-    pub(crate) scenario: Scenario,
-    /// What came out.
-    pub(crate) answer: PlanAnswer,
-    /// Whether it is the last word: all replications are in that the scenario asks for.
-    pub(crate) complete: bool,
-    /// When the person made the change, until the chart has been painted.
-    pub(crate) input_ms: f64,
-}
 
 /// Whether something is being simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,49 +52,6 @@ pub(crate) enum Activity {
     },
     /// The part of the page that this scenario needs did not come.
     NotLoaded,
-}
-
-/// Scenario and what it resolves to. Equal scenarios resolve equally, so only they are compared.
-#[derive(Clone, Debug)]
-pub(crate) struct Resolution {
-    /// The scenario.
-    pub(crate) scenario: Scenario,
-    /// Numbers and ledger, or why there are none.
-    pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), ResolveError>>,
-    /// Where there are no numbers for the whole: those of the engine that can be computed.
-    figures: Arc<Ledger>,
-}
-
-impl Resolution {
-    /// Resolves a scenario.
-    pub(crate) fn new(scenario: Scenario) -> Self {
-        let outcome = scenario.resolve().map(|resolved| {
-            let instant = closed_form(&resolved);
-            (resolved, instant)
-        });
-        let figures = if outcome.is_ok() { Ledger::default() } else { scenario.figures() };
-        Self { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures) }
-    }
-
-    /// The number that is in force for a setting, typed or not, if it can be told.
-    pub(crate) fn figure(&self, key: &str) -> Option<f64> {
-        let ledger = match self.outcome.as_ref() {
-            Ok((resolved, _)) => &resolved.ledger,
-            Err(_) => self.figures.as_ref(),
-        };
-        ledger.0.iter().find(|entry| entry.key == key).map(|entry| entry.value)
-    }
-
-    /// Why there are no numbers for the whole, if there are none.
-    pub(crate) fn error(&self) -> Option<String> {
-        self.outcome.as_ref().as_ref().err().map(ResolveError::without_remedies)
-    }
-}
-
-impl PartialEq for Resolution {
-    fn eq(&self, other: &Self) -> bool {
-        self.scenario == other.scenario
-    }
 }
 
 /// The page's signals. Copies share them.
@@ -158,6 +104,8 @@ pub(crate) struct State {
     pub(crate) knee_as_table: RwSignal<bool>,
     /// Texts that are in a field though not in force, and a link that was not taken as written.
     pub(crate) kept: Kept,
+    /// Waits until typing rests, to keep what was typed.
+    pub(crate) typing: Debounce,
     /// Which control made the last change by moving: its moves are one step until they rest.
     pub(crate) mover: StoredValue<&'static str>,
     /// Lengths that the last change cut, until they have been told.
@@ -262,6 +210,7 @@ impl State {
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
             kept,
+            typing: Debounce::new(TYPING_MS),
             mover: StoredValue::new(""),
             shortened: RwSignal::new(Vec::new()),
             late,
@@ -312,6 +261,7 @@ impl State {
             if !now.is_empty() {
                 self.shortened.set(Vec::new());
             }
+            now.extend(self.lost_recording());
             now.append(&mut self.current.with(Scenario::cautions));
             if *told.borrow() != now {
                 told.replace(now.clone());
@@ -415,7 +365,7 @@ impl State {
             question.ask_of_recording(recorded_per_s);
         }
         let input_ms = self.asked.with_value(|asked| asked.input_ms);
-        Some(Asked { scenario: resolution.scenario, question, quick, input_ms })
+        Some(Asked { resolution, question, quick, input_ms })
     }
 
     pub(crate) fn with_client(self, then: impl FnOnce(&Client)) {
@@ -480,7 +430,7 @@ impl State {
             News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),
             News::Refused { asked, message } => {
-                if asked.scenario == self.current.get_untracked() {
+                if asked.resolution.scenario == self.current.get_untracked() {
                     self.activity.set(Activity::Refused(message));
                 }
             }
@@ -498,11 +448,11 @@ impl State {
     }
 
     fn take(self, asked: Asked, answer: PlanAnswer, complete: bool) {
-        let Asked { scenario, input_ms, quick, .. } = asked;
-        let is_current = scenario == self.current.get_untracked();
-        let is_last_word = complete && (!quick || scenario.sim.replications <= 1);
-        let answered = Answered { scenario, answer, complete: is_last_word, input_ms };
-        self.answered.set(Some(Arc::new(answered)));
+        let Asked { resolution, input_ms, quick, .. } = asked;
+        let is_current = resolution.scenario == self.current.get_untracked();
+        let is_last_word = complete && (!quick || resolution.scenario.sim.replications <= 1);
+        let stand = if is_last_word { Stand::Complete } else { Stand::FirstRun };
+        self.answered.set(Some(Arc::new(Answered { resolution, answer, stand, input_ms })));
         if complete && is_current {
             self.activity.set(Activity::Idle);
         }

@@ -188,6 +188,7 @@ impl AddressBar {
     fn open(self, link: &str) {
         let state = self.state;
         let parsed = opened(link, state.kept);
+        state.keep_recording_name();
         let before = state.scenario.get_untracked();
         let view = View::of_link(link);
         let link = view.link(&parsed.scenario);

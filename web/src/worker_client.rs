@@ -1,21 +1,22 @@
 //! The page's side of the worker: one question under way, at most one waiting, and a fresh worker
 //! when one dies.
 
+mod link;
+
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use js_sys::Uint8Array;
-use leptos::prelude::{IntervalHandle, document, set_interval_with_handle, set_timeout};
+use leptos::prelude::{IntervalHandle, set_interval_with_handle, set_timeout};
 use planner::{PlanAnswer, ProofAnswer};
 use protocol::{BUILD_ID, FromWorker, PROTOCOL, PoolsAsked, Question, ToWorker};
-use scenario::Scenario;
 use sim_worker::late;
-use wasm_bindgen::{
-    JsCast, JsValue,
-    prelude::{Closure, wasm_bindgen},
-};
-use web_sys::{Blob, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
+use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
+use web_sys::{Blob, Event, File, MessageEvent};
 
-use crate::browser::now_ms;
+pub(crate) use link::script;
+
+use crate::{answered::Resolution, browser::now_ms};
+use link::Link;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
@@ -31,9 +32,9 @@ const PATIENCE_MS: f64 = 60_000.0;
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
-    /// The scenario.
-    pub(crate) scenario: Scenario,
-    /// Its numbers.
+    /// The settings.
+    pub(crate) resolution: Resolution,
+    /// Their numbers.
     pub(crate) question: Question,
     /// One replication only.
     pub(crate) quick: bool,
@@ -110,23 +111,6 @@ impl Inner {
     /// Whether the worker has the late part, or will have it before whatever is asked now.
     fn is_whole(&self) -> bool {
         self.late.is_some() || !late::is_apart()
-    }
-}
-
-/// A worker with its listeners.
-struct Link {
-    worker: Worker,
-    _on_message: Closure<dyn Fn(MessageEvent)>,
-    _on_error: Closure<dyn Fn(Event)>,
-}
-
-impl Link {
-    /// Ends the worker; nothing is heard of it from here on.
-    fn end(&self) {
-        self.worker.set_onmessage(None);
-        self.worker.set_onerror(None);
-        self.worker.set_onmessageerror(None);
-        self.worker.terminate();
     }
 }
 
@@ -374,7 +358,7 @@ impl Client {
         let passed = {
             let inner = self.inner.borrow();
             let Some(link) = &inner.link else { return };
-            link.worker.post_message(message).is_ok()
+            link.pass(message)
         };
         if !passed {
             self.die("the browser could not pass a message".to_owned());
@@ -394,11 +378,7 @@ impl Client {
     }
 
     fn connect(&self) -> Result<Link, String> {
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options(&worker_url()?, &options)
-            .map_err(|_| "the browser did not start the worker".to_owned())?;
-        let listener = self.clone();
+        let (listener, faulty) = (self.clone(), self.clone());
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let data = event.data();
             if let Some(file) = data.dyn_ref::<Blob>() {
@@ -410,21 +390,14 @@ impl Client {
                 Err(error) => listener.die(error.to_string()),
             }
         });
-        let listener = self.clone();
         let on_error = Closure::<dyn Fn(Event)>::new(move |event: Event| {
             event.prevent_default();
-            listener.inner.borrow_mut().last_sign_ms = now_ms();
+            faulty.inner.borrow_mut().last_sign_ms = now_ms();
             let message = event.dyn_ref::<web_sys::ErrorEvent>().map(web_sys::ErrorEvent::message);
             let known = message.filter(|message| !message.is_empty());
-            listener.die(known.unwrap_or_else(|| "the worker could not be loaded".to_owned()));
+            faulty.die(known.unwrap_or_else(|| "the worker could not be loaded".to_owned()));
         });
-        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        worker.set_onmessageerror(Some(on_error.as_ref().unchecked_ref()));
-        worker
-            .post_message(&own_module())
-            .map_err(|_| "the browser did not pass the module to the worker".to_owned())?;
-        Ok(Link { worker, _on_message: on_message, _on_error: on_error })
+        Link::open(on_message, on_error)
     }
 
     fn hear(&self, message: FromWorker) {
@@ -570,42 +543,4 @@ impl Client {
             set_timeout(move || client.spawn(), Duration::from_millis(RESPAWN_MS));
         }
     }
-}
-
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
-    static SCRIPT: String;
-}
-
-/// Where the script lies that this module came with.
-pub(crate) fn script() -> String {
-    SCRIPT.with(String::clone)
-}
-
-/// What the worker is made of: this very module, compiled, and the script to it.
-fn own_module() -> JsValue {
-    let parts = js_sys::Object::new();
-    let put = |name: &str, value: &JsValue| {
-        // A fresh object takes every property.
-        let _ = js_sys::Reflect::set(&parts, &JsValue::from_str(name), value);
-    };
-    put("script", &JsValue::from_str(&script()));
-    put("module", &wasm_bindgen::module());
-    parts.into()
-}
-
-/// The worker's first lines where the build left their name as it was.
-const UNNAMED_WORKER: &str = "./worker.js";
-
-/// The script that the build named, relative to wherever the page lies.
-fn worker_url() -> Result<String, String> {
-    let missing = || "the page does not name its worker".to_owned();
-    let document = document();
-    let meta = document.query_selector("meta[name=worker]").ok().flatten();
-    let name = meta.and_then(|meta| meta.get_attribute("content")).ok_or_else(missing)?;
-    let name = if name.is_empty() { UNNAMED_WORKER.to_owned() } else { name };
-    let base = document.base_uri().ok().flatten().ok_or_else(missing)?;
-    let url = web_sys::Url::new_with_base(&name, &base).map_err(|_| missing())?;
-    Ok(url.href())
 }

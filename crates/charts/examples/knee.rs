@@ -61,5 +61,6 @@ fn measured() -> KneeData {
         planned_rate_per_s: Some(100.0 / 6.0),
         ceiling_per_s: Some(24.2),
         server: String::from("one GPU"),
+        is_estimate: false,
     }
 }

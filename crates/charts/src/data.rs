@@ -66,6 +66,8 @@ pub struct KneeData {
     pub ceiling_per_s: Option<f64>,
     /// What takes the rate, for the axis title: “one GPU”, “one replica”.
     pub server: String,
+    /// Whether capacity, planned rate and ceiling are about right only; their names say so.
+    pub is_estimate: bool,
 }
 
 /// The series at one rate, as the readout line shows them. `None` where the chart shows nothing.

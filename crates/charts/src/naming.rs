@@ -38,7 +38,7 @@ pub(crate) fn labels(
     style: &Style,
 ) -> Vec<Label> {
     let mut labels = top_row(data, geometry, theme, style);
-    labels.extend(unstable(series, geometry, theme));
+    labels.extend(unstable(data, series, geometry, theme));
     let mut names = Names {
         clearance: clearance(data, series, geometry, traces),
         labels,
@@ -177,7 +177,7 @@ fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Styl
     let room = matches!((planned_x, capacity_x), (Some(p), Some(c)) if p < c);
     if let (Some(rate), Some(x)) = (capacity, capacity_x) {
         let words = if style.is_narrow() { "limit" } else { "target holds to" };
-        let text = format!("{words} {}", quantity::number(rate));
+        let text = format!("{words} {}", figure(data, quantity::number(rate)));
         let mut sides = if style.is_narrow() {
             [Anchor::Middle, Anchor::Start, Anchor::End]
         } else {
@@ -190,7 +190,7 @@ fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Styl
         row.add(text, theme.text, sides.map(|side| (beside_x(x, side), side)));
     }
     if let (Some(rate), Some(x)) = (planned, planned_x) {
-        let text = format!("planned {}", quantity::number(rate));
+        let text = format!("planned {}", figure(data, quantity::number(rate)));
         let mut sides = [Anchor::End, Anchor::Middle, Anchor::Start];
         if !room {
             sides.reverse();
@@ -200,12 +200,18 @@ fn top_row(data: &KneeData, geometry: &KneeGeometry, theme: &Theme, style: &Styl
     if let (true, Some(capacity), Some(planned), Some(left), Some(right)) =
         (room, capacity, planned, planned_x, capacity_x)
     {
-        let text = format!("{} headroom", quantity::whole_percent(capacity / planned - 1.0));
+        let part = quantity::whole_percent(capacity / planned - 1.0);
+        let text = format!("{} headroom", figure(data, part));
         if text_width(&text, TEXT_PX, false) + 12.0 <= right - left {
             row.add_regular(text, theme.ok, ((left + right) / 2.0, Anchor::Middle));
         }
     }
     row.labels
+}
+
+/// A figure, with its sign where it is about right.
+fn figure(data: &KneeData, text: String) -> String {
+    if data.is_estimate { quantity::about(&text) } else { text }
 }
 
 fn beside_x(x: f64, side: Anchor) -> f64 {
@@ -253,7 +259,12 @@ impl TopRow {
 
 /// “Unstable, above 24.2, P99 withheld” in the hatched region: three lines, one upright word, or
 /// nothing, as there is room.
-fn unstable(series: &Series, geometry: &KneeGeometry, theme: &Theme) -> Vec<Label> {
+fn unstable(
+    data: &KneeData,
+    series: &Series,
+    geometry: &KneeGeometry,
+    theme: &Theme,
+) -> Vec<Label> {
     let Some(from) = series.unstable_from else {
         return Vec::new();
     };
@@ -274,7 +285,7 @@ fn unstable(series: &Series, geometry: &KneeGeometry, theme: &Theme) -> Vec<Labe
     };
     let lines = [
         String::from("Unstable"),
-        format!("above {}", quantity::number(from)),
+        format!("above {}", figure(data, quantity::number(from))),
         String::from("P99 withheld"),
     ];
     let widest = lines.iter().map(|line| text_width(line, TEXT_PX, true)).max_by(f64::total_cmp);

@@ -215,7 +215,8 @@ fn dots<DB: DrawingBackend>(
         }
         let theory = dot.theory[series];
         let outside = theory < low || theory > high;
-        let colour = if outside { theme.bad } else { colour };
+        // Some are by chance: it is for the whole to say whether too many.
+        let colour = if outside { theme.warn } else { colour };
         let line = Line { colour, width_px: 1.25, dash: None };
         let at = (x.to_px(dot.load), y.to_px(value));
         let (top, bottom) = (y.to_px(high), y.to_px(low));

@@ -37,6 +37,7 @@ fn measured() -> KneeData {
         planned_rate_per_s: Some(16.7),
         ceiling_per_s: Some(24.2),
         server: String::from("one GPU"),
+        is_estimate: false,
     }
 }
 
@@ -62,6 +63,7 @@ fn nothing() -> KneeData {
         planned_rate_per_s: None,
         ceiling_per_s: None,
         server: String::new(),
+        is_estimate: false,
     }
 }
 

@@ -22,6 +22,7 @@ mod proof;
 mod reach;
 mod refusal;
 mod remedies;
+mod scaled;
 mod search;
 mod steady;
 mod sweep;
@@ -32,8 +33,8 @@ pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
 pub use plan::Plan;
 pub use proof::{
-    Compared, Finding, Plateau, PlateauKind, Printed, Proof, ProofAnswer, ProofJob, PublishedCell,
-    Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
+    Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,
+    ProofJob, PublishedCell, Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
 };
 pub use scenario::Remedy;
 pub use sweep::Sweep;

@@ -88,6 +88,11 @@ struct AtAnswer {
     capacity: Load,
 }
 
+/// Requests of the largest size that the KV cache holds at once.
+pub(crate) fn requests_that_fit(setup: &Setup) -> u64 {
+    setup.engine.kv_capacity_tokens / setup.largest_request_tokens().max(1)
+}
+
 /// The question "how many GPUs for this scenario?".
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -537,7 +542,7 @@ impl Plan {
                 .at_answer
                 .as_ref()
                 .map_or_else(Vec::new, |at| at.planned.classes(&self.classes)),
-            requests_that_fit: kv_capacity_tokens / self.setup.largest_request_tokens().max(1),
+            requests_that_fit: requests_that_fit(&self.setup),
             replications: self.replications as u32,
             requests: self.setup.workload.requests,
             simulated_requests: self.simulated_requests,

@@ -37,6 +37,7 @@ pub fn knee_frame(scenario: &Scenario, closed_form: Vec<(f64, f64)>) -> KneeData
         planned_rate_per_s: None,
         ceiling_per_s: None,
         server: words::one_server(scenario.gpus_per_engine()),
+        is_estimate: false,
     }
 }
 

@@ -1,8 +1,8 @@
 //! How we know, in words: the same for the page and the terminal.
 
 use planner::{
-    Compared, Plateau, PlateauKind, Printed, ProofAnswer, PublishedCell, Queue, State, Truth,
-    TruthKind,
+    Compared, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, ProofAnswer, PublishedCell,
+    Queue, State, Truth, TruthKind,
 };
 use quantity::{NARROW_SPACE, count, duration, number, share};
 
@@ -66,15 +66,22 @@ pub fn truth_figures(truth: &Truth) -> String {
             format!("{} requests alike, times to {} digits", n(a), digits(b))
         }
         TruthKind::SameBits => format!("{} runs repeated, all alike", n(a)),
-        TruthKind::Queues => format!(
-            "{} of {} inside; {} outside by chance",
-            n(a),
-            n(b),
-            number(OUTSIDE_BY_CHANCE * b)
-        ),
+        TruthKind::Queues => format!("{} of {} inside. {}", n(a), n(b), queues_outside(truth)),
         TruthKind::Plateaus => format!("{} of {}; the furthest off by {}", n(a), n(b), share(c)),
         TruthKind::Published => format!("{} of {} figures within sampling error", n(a), n(b)),
     }
+}
+
+/// What chance leaves outside the intervals, and how many would be more than that: without it, a
+/// comparison that is outside looks like a truth that does not hold.
+fn queues_outside(truth: &Truth) -> String {
+    let compared = truth.figures[1];
+    format!(
+        "Expected outside: {}, one in a hundred; up to {} are no surprise, since the three figures of a \
+         run lean alike",
+        number(OUTSIDE_BY_CHANCE * compared),
+        count(MOST_QUEUES_OUTSIDE)
+    )
 }
 
 /// Decimal digits in which two numbers agree that differ by this, relative.

@@ -195,6 +195,17 @@ fn sized(
         *sentence = words::of_engines(std::mem::take(sentence), each);
     }
     let is_unstable = answer.planned.is_some_and(|point| !point.stable);
+    let carried = words::carried(&capacity, gpus, unit);
+    let [line, line_short] = if is_close {
+        [words::with_headroom(headroom), words::with_headroom(headroom)]
+    } else if is_complete {
+        [
+            words::qualifier(headroom, all(gpus), all(without_headroom), &carried),
+            words::qualifier_short(headroom, all(gpus), all(without_headroom)),
+        ]
+    } else {
+        words::qualifiers_so_far(headroom, all(without_headroom), &carried)
+    };
     Telling {
         status: match (is_unstable, is_close) {
             (true, _) => Status::Withheld,
@@ -207,17 +218,8 @@ fn sized(
         } else {
             words::headline(&gpu, all(gpus), asked, unit)
         },
-        line: if is_close {
-            words::with_headroom(headroom)
-        } else {
-            let carried = words::carried(&capacity, gpus, unit);
-            words::qualifier(headroom, all(gpus), all(without_headroom), &carried)
-        },
-        line_short: if is_close {
-            words::with_headroom(headroom)
-        } else {
-            words::qualifier_short(headroom, all(gpus), all(without_headroom))
-        },
+        line,
+        line_short,
         sentences,
         close_call,
         changes: Vec::new(),

@@ -5,7 +5,8 @@ mod run;
 
 use planner::{Estimate, Remedy};
 use quantity::{
-    count, counted, duration, editable, number, number_to, rate, share, with_interval, with_unit,
+    about, count, counted, duration, editable, number, number_to, rate, share, with_interval,
+    with_unit,
 };
 
 pub(crate) use run::{
@@ -114,6 +115,17 @@ pub(crate) fn gpus_between(low: u64, high: u64) -> String {
         return format!("{} or more", count(low));
     }
     format!("{}–{}", count(low), count(high))
+}
+
+/// “with 25 % headroom; ≈ 5 would do without”, and the same where there is little room: before all runs
+/// are in. Whether fewer would do is not known yet.
+pub(crate) fn qualifiers_so_far(headroom: f64, without: u64, carried: &str) -> [String; 2] {
+    let with = with_headroom(headroom);
+    if headroom <= 0.0 {
+        return [format!("no headroom: {} is the most they carry", about(carried)), with];
+    }
+    let without = about(&count(without));
+    [format!("{with}; {without} would do without"), format!("{with}; {without} without")]
 }
 
 /// “with 25 % headroom; 5 would do without”.

@@ -10,6 +10,7 @@ use crate::{
     browser,
     dom::{El, el},
     icons::Icon,
+    keys,
     memo::{effect, memo},
     settings::{self, ClassPart},
     state::State,
@@ -233,6 +234,9 @@ fn typed(
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Enter" => commit(entry),
         "Escape" => entry.forget(),
+        "z" | "Z" if (event.ctrl_key() || event.meta_key()) && entry.undo_text() => {
+            event.prevent_default();
+        }
         _ => {}
     };
     let input = el("input")
@@ -243,6 +247,7 @@ fn typed(
         .attr("title", help)
         .attr_maybe("placeholder", move || inherited.map(|inherited| inherited.get()))
         .truth_of("aria-invalid", move || entry.is_refused.get())
+        .truth_of(keys::TYPED, move || entry.is_being_typed())
         .property_of("value", move || entry.text())
         .on(ev::input, move |event| {
             if let Some(input) = browser::input_of(&event) {

@@ -9,6 +9,7 @@ use crate::{
     dom::{El, Nodes, el},
     memo::{memo, on_change},
     state::State,
+    strings,
 };
 
 /// Tells the text in force.
@@ -18,6 +19,11 @@ pub(crate) type Name = Box<dyn Fn() -> String + Send + Sync>;
 /// Takes in what a person typed.
 pub(crate) type Take =
     Arc<dyn Fn(&mut Scenario, &str) -> Result<Vec<Notice>, Notice> + Send + Sync>;
+
+/// After the name of a field: what lies under it is typed, and not yet taken in.
+const OPEN: &str = "~";
+/// Rest after which a text that is being typed is kept, in milliseconds.
+pub(crate) const TYPING_MS: u64 = 250;
 
 /// The typed text and what was said about it. Both go when the value changes by other means.
 #[derive(Clone, Copy)]
@@ -33,6 +39,8 @@ pub(crate) struct Entry {
     message: RwSignal<String>,
     /// Whether what was typed was refused rather than moved.
     pub(crate) is_refused: RwSignal<bool>,
+    /// Whether the text is not taken in yet: it is being typed, or was before a reload.
+    is_open: RwSignal<bool>,
 }
 
 impl Entry {
@@ -54,6 +62,7 @@ impl Entry {
             draft: RwSignal::new(None),
             message: RwSignal::new(String::new()),
             is_refused: RwSignal::new(false),
+            is_open: RwSignal::new(false),
         };
         on_change(
             move || in_force.track(),
@@ -70,8 +79,17 @@ impl Entry {
 
     /// Shows what is kept for it: after a reload, or in another entry of the browser's history.
     fn follow_kept(self) {
-        let kept = self.state.kept.get(&self.name.with_value(|name| name()));
+        let kept = self.state.kept.get(&self.kept_name(""));
         let draft = self.draft.get_untracked();
+        // Nobody takes it in by leaving the field: only Enter does.
+        if draft.is_none()
+            && let Some(text) = self.state.kept.get(&self.kept_name(OPEN))
+        {
+            self.draft.set(Some(text));
+            self.is_open.set(true);
+            self.message.set(strings::still_open(&self.in_force.get_untracked()));
+            return;
+        }
         match kept {
             // What is being typed now is newer.
             Some(text)
@@ -86,13 +104,27 @@ impl Entry {
                     self.say(&said);
                 }
             }
-            None if self.has_message() => self.forget(),
+            None if self.has_message() && !self.is_open.get_untracked() => self.forget(),
             _ => {}
         }
     }
 
+    /// What a text of the field is kept under.
+    fn kept_name(self, ending: &str) -> String {
+        [&self.name.with_value(|name| name()), ending].concat()
+    }
+
     fn keep(self, text: Option<&str>) {
-        self.state.kept.keep(&self.name.with_value(|name| name()), text);
+        self.state.kept.keep(&self.kept_name(""), text);
+    }
+
+    /// The text is taken in, or gone.
+    fn close(self) {
+        self.state.typing.cancel();
+        if self.is_open.get_untracked() {
+            self.is_open.set(false);
+            self.state.kept.keep(&self.kept_name(OPEN), None);
+        }
     }
 
     /// The field's text: as typed, or the value in force.
@@ -100,9 +132,37 @@ impl Entry {
         self.draft.get().unwrap_or_else(|| self.in_force.get())
     }
 
-    /// A person typed; nothing happens yet.
+    /// A person typed; nothing happens yet, but that a reload brings the text again. What is in force
+    /// anyhow is nothing that was typed.
     pub(crate) fn type_in(self, text: String) {
+        if text == self.in_force.get_untracked() {
+            self.forget();
+            return;
+        }
         self.draft.set(Some(text));
+        self.is_open.set(true);
+        self.state.typing.call(move || {
+            if let Some(text) = self.typed().filter(|_| self.is_open.get_untracked()) {
+                self.state.kept.keep(&self.kept_name(OPEN), Some(&text));
+            }
+        });
+    }
+
+    /// A key that undoes: takes back a text that was refused or left open as a whole, and the last
+    /// setting where nothing is being typed; what is being typed is the browser's to undo. Tells
+    /// whether the key is done with.
+    pub(crate) fn undo_text(self) -> bool {
+        let is_left = self.is_refused.get_untracked() || self.is_open.get_untracked();
+        let is_said = self.has_message() && is_left;
+        if is_said {
+            self.forget();
+        }
+        is_said
+    }
+
+    /// Whether what is in the field is being typed, for the keys of the page.
+    pub(crate) fn is_being_typed(self) -> bool {
+        self.is_open.get()
     }
 
     /// What a person typed and did not yet finish.
@@ -112,15 +172,22 @@ impl Entry {
 
     /// A person is done typing.
     pub(crate) fn commit(self) {
-        self.commit_by("");
+        if let Some(text) = self.typed() {
+            self.take_in(&text, "");
+        }
     }
 
-    /// The same, as one of the moves of a control.
-    pub(crate) fn commit_by(self, mover: &'static str) {
-        let Some(text) = self.draft.get_untracked() else { return };
+    /// Takes in a text that nobody typed, as if somebody had.
+    pub(crate) fn enter(self, text: String, mover: &'static str) {
+        self.draft.set(Some(text.clone()));
+        self.take_in(&text, mover);
+    }
+
+    fn take_in(self, text: &str, mover: &'static str) {
+        self.close();
         self.state.last_control.set(self.control);
         let mut scenario = self.state.scenario.get_untracked();
-        match self.taken(&mut scenario, &text) {
+        match self.taken(&mut scenario, text) {
             Ok(notices) if notices.is_empty() => self.forget(),
             Ok(notices) => self.say(&notices),
             Err(notice) => self.say(&[notice]),
@@ -140,6 +207,7 @@ impl Entry {
 
     /// Drops what was typed.
     pub(crate) fn forget(self) {
+        self.close();
         if self.draft.with_untracked(Option::is_some) {
             self.draft.set(None);
         }

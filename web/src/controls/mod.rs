@@ -10,6 +10,7 @@ mod slider;
 
 pub(crate) use choice::{Choice, Look};
 pub(crate) use class_list::class_list;
+pub(crate) use entry::TYPING_MS;
 pub(crate) use fold::Fold;
 pub(crate) use picker::{gpu_picker, model_picker};
 pub(crate) use slider::control;

@@ -6,6 +6,7 @@ use super::slider::{Moved, key_step};
 use crate::{
     browser,
     dom::{El, el},
+    keys,
     settings::Dial,
     state::State,
     strings,
@@ -50,6 +51,9 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
             entry.commit();
         }
         "Escape" => entry.forget(),
+        "z" | "Z" if (event.ctrl_key() || event.meta_key()) && entry.undo_text() => {
+            event.prevent_default();
+        }
         "ArrowUp" | "ArrowDown" => {
             if let Some(value) = key_step(dial, moved.value.get_untracked(), &event) {
                 event.prevent_default();
@@ -72,6 +76,7 @@ pub(crate) fn number_field(dial: &'static Dial, moved: Moved, described_by: &str
         .attr("aria-label", &label)
         .attr("aria-describedby", described_by)
         .truth_of("aria-invalid", move || entry.is_refused.get())
+        .truth_of(keys::TYPED, move || entry.is_being_typed())
         .property_of("value", move || entry.text())
         .on(ev::input, move |event| {
             if let Some(text) = browser::typed(&event) {

@@ -58,8 +58,7 @@ impl Moved {
             self.state.put_in_force(self.dial.id, scenario);
         } else {
             // More than the model takes is told beside the field, as if it had been typed.
-            self.entry.type_in(quantity::editable(value));
-            self.entry.commit_by(self.dial.id);
+            self.entry.enter(quantity::editable(value), self.dial.id);
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod classes;
 mod kinds;
+mod lengths;
 mod piece;
 mod sessions;
 
@@ -20,8 +21,9 @@ pub(crate) use classes::{
     remove_class, rename_class, shares_taken,
 };
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
+pub(crate) use lengths::{IN, OUT};
 pub(crate) use piece::{
-    BURST, BURSTINESS, DELAY, HOURS, IN, LULL, LULL_SHARE, OUT, PEAK_HOUR, POINTS, PROFILE_AT,
+    BURST, BURSTINESS, DELAY, HOURS, LULL, LULL_SHARE, PEAK_HOUR, POINTS, PROFILE_AT,
     PROFILE_FACTOR, PROFILE_LENGTH, PROFILE_TO, THINK, TROUGH, USERS, closed,
 };
 pub(crate) use sessions::{TURN_THINK, TURNS};

@@ -56,6 +56,7 @@ pub(crate) const STOPPED: &str = "Stopped";
 pub(crate) const UNKNOWN: &str = "–";
 pub(crate) const RUNNING_LINE: &str = "closed form; Esc stops the run";
 pub(crate) const CANCELLED_LINE: &str = "closed form only";
+pub(crate) const SCALED_LINE: &str = "closed form only, scaled to the last run";
 pub(crate) const ONE_RUN_LINE: &str = "from one run only";
 /// In the place of a verdict, of which one short run says nothing.
 pub(crate) const ESTIMATING: &str = "Estimating…";
@@ -124,6 +125,10 @@ pub(crate) fn saved(worked: bool) -> &'static str {
 }
 
 pub(crate) const COPY_TABLE: &str = "Copy";
+/// After the chart's subject while its runs are not all in.
+pub(crate) const ESTIMATED: &str = ", estimated";
+/// Before what is spoken of a point meanwhile.
+pub(crate) const ABOUT: &str = "about ";
 pub(crate) const TTFT: &str = "TTFT";
 pub(crate) const TPOT: &str = "TPOT";
 pub(crate) const TTFT_P99: &str = "TTFT P99";
@@ -270,13 +275,15 @@ pub(crate) const NO_MEMORY: (&str, &str) = ("by this step time", "not modelled")
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";
 
-/// “5 to 7 GPUs”, and “229–235 GPUs” to save room.
+/// “5 to 7 GPUs”, and “229–235 GPUs” or “1,290–1,345” to save room.
 pub(crate) fn gpus(low: u64, high: u64) -> String {
     let noun = if high == 1 { "GPU" } else { "GPUs" };
     if low == high {
         format!("{} {noun}", count(high))
     } else if high == u64::MAX {
         format!("{} or more GPUs", count(low))
+    } else if high >= 1_000 {
+        format!("{}–{}", count(low), count(high))
     } else if high >= 100 {
         format!("{}–{} {noun}", count(low), count(high))
     } else {
@@ -284,10 +291,11 @@ pub(crate) fn gpus(low: u64, high: u64) -> String {
     }
 }
 
-/// “22.2 to 23.2 req/s each” or “400 to 445 users each”, and “22.2 to 23.2” where there is little room.
+/// “22.2 to 23.2 req/s each” or “400 to 445 users each”, and “22.2–23.2” where there is little room.
 pub(crate) fn one_holds(low: f64, high: f64, unit: &str) -> (String, String) {
     let range = quantity::range(low, high);
-    ([&with_unit(&range, unit), " each"].concat(), range)
+    let short = range.replace(" to ", "–");
+    ([&with_unit(&range, unit), " each"].concat(), short)
 }
 
 /// “not calibrated; 8 runs”.
@@ -349,6 +357,11 @@ pub(crate) fn details(message: &str, link: &str) -> String {
 /// Name of the answer's section.
 pub(crate) const ANSWER_LABEL: &str = "Answer";
 
+/// Beneath a text that was typed before a reload and never taken in.
+pub(crate) fn still_open(in_force: &str) -> String {
+    ["Typed, but not in force: Enter takes it, Esc drops it. Still using ", in_force, "."].concat()
+}
+
 /// “1,024 in, 256 out”.
 pub(crate) fn chip_lengths(scenario: &Scenario) -> String {
     let shown = |key| scenario.number(key).map(quantity::whole).unwrap_or_default();
@@ -408,7 +421,7 @@ pub(crate) fn spoken_duration(seconds: f64) -> String {
     duration(seconds).replace("ms", "milliseconds").replace("\u{202f}s", "\u{202f}seconds")
 }
 
-/// What is held fixed on the chart.
+/// What is held fixed on the chart, and from how many runs it is.
 pub(crate) fn knee_subtitle(gpus_each: u64, runs: u32) -> String {
     let server = one_server(gpus_each);
     match runs {
@@ -430,9 +443,9 @@ pub(crate) fn picture_lines(scenario: &Scenario, runs: u32) -> [String; 2] {
     ]
 }
 
-/// “At 16.7 req/s”.
-pub(crate) fn readout_at(rate: f64) -> String {
-    format!("At {}", quantity::rate(rate))
+/// “At 16.7 req/s”; takes the rate with its unit.
+pub(crate) fn readout_at(rate: &str) -> String {
+    ["At ", rate].concat()
 }
 
 /// The chart in one sentence.

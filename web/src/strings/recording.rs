@@ -26,6 +26,19 @@ pub(crate) fn recording_summary(name: &str, requests: u64) -> String {
     format!("{name}, {}", counted(requests, "request", "requests"))
 }
 
+/// “azure.csv: choose it again”.
+pub(crate) fn recording_lost(name: &str) -> String {
+    format!("{name}: choose it again")
+}
+
+/// After a reload, which has lost the file.
+pub(crate) fn choose_again(name: &str) -> String {
+    format!(
+        "The recording {name} went with the page that had it. Choose the file again under Recorded \
+         traffic; until then the requests are drawn as set here."
+    )
+}
+
 /// “Reading azure.csv…”.
 pub(crate) fn reading(name: &str) -> String {
     format!("Reading {name}…")

@@ -26,6 +26,7 @@ pub use answer::{
     Truth, TruthKind,
 };
 pub use check::{Finding, ProofJob};
+pub use queues::MOST_QUEUES_OUTSIDE;
 
 use answer::{merge, tests_of};
 use check::Check;

@@ -27,9 +27,10 @@ const ONE_SIDED: f64 = 0.995;
 /// Standard deviation of the logarithm of lognormal service.
 const SIGMA: f64 = 0.5;
 const SERVERS: u64 = 4;
-/// The three numbers of one run lean the same way: three times as many outside as independent
-/// comparisons would have, and three standard deviations more.
-const MOST_OUTSIDE: u64 = 6;
+/// As many comparisons of queues outside their intervals as chance explains. The three numbers of one
+/// run lean the same way: three times as many as independent comparisons would have, and three
+/// standard deviations more.
+pub const MOST_QUEUES_OUTSIDE: u64 = 6;
 
 /// Simulate a queue at one of the loads, beside its closed form.
 pub(super) fn check(seed: u64, queue: Queue, load: usize) -> Result<Finding, String> {
@@ -150,5 +151,5 @@ pub(super) fn inside(points: &[QueuePoint]) -> (u64, u64) {
 
 /// Whether chance explains the comparisons outside.
 pub(super) const fn is_chance(inside: u64, compared: u64) -> bool {
-    compared - inside <= MOST_OUTSIDE
+    compared - inside <= MOST_QUEUES_OUTSIDE
 }

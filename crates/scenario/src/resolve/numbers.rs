@@ -131,10 +131,17 @@ fn kernel(
 }
 
 #[cfg(not(feature = "kernel"))]
-fn kernel(_: &Scenario, _: &Traffic<'_>, _: &mut Ledger) -> Result<EngineNumbers, ResolveError> {
-    let sentence =
-        "The kernel model is for the headroom command line. Give step.kind=roofline here.";
-    Err(ResolveError::Deployment(sentence.to_owned()))
+fn kernel(
+    scenario: &Scenario,
+    _: &Traffic<'_>,
+    _: &mut Ledger,
+) -> Result<EngineNumbers, ResolveError> {
+    let sentence = [
+        "Only the command line computes step.kind=kernel. Run there: headroom plan '",
+        &scenario.to_link(),
+        "'. Or take it out of the link.",
+    ];
+    Err(ResolveError::Deployment(sentence.concat()))
 }
 
 /// What a request can have of the cache, and how many of its tokens are never written there. vLLM

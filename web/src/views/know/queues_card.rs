@@ -49,7 +49,7 @@ pub(crate) fn queues_card(state: State) -> El {
     el("figure").class("card panel know-queues").attr("aria-labelledby", "queues-title").child([
         head,
         legend(),
-        el("p").class("hidden-but-read").text_of(summary),
+        el("p").class("know-outside").text_of(summary),
         plot,
     ])
 }
@@ -75,7 +75,7 @@ fn legend() -> El {
         item("swatch ink-c2", dot(), strings::P90),
         item("swatch ink-c4", dot(), strings::P99),
         item("swatch ink-c0", line(), strings::THEORY),
-        item("swatch ink-bad", cross(), strings::OUTSIDE),
+        item("swatch ink-warn", cross(), strings::OUTSIDE),
     ])
 }
 
@@ -133,7 +133,7 @@ fn rows(answer: &ProofAnswer) -> Vec<El> {
         let name = strings::queue_at(report::queue_name(point.queue), point.load);
         let cells = [&point.mean, &point.p90, &point.p99].map(of);
         let inside = [point.mean, point.p90, point.p99].iter().all(Compared::is_inside);
-        row(&name, cells.as_flattened()).attr("data-fails", if inside { "false" } else { "true" })
+        row(&name, cells.as_flattened()).attr("data-outside", if inside { "false" } else { "true" })
     };
     answer.queues.iter().map(told).collect()
 }

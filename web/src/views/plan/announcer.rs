@@ -51,7 +51,7 @@ fn announcement(state: State, card: &Card) -> String {
     let ttft_s = state.answered.with_untracked(|answered| {
         let answered = answered.as_ref()?;
         let planned = answered.answer.planned?;
-        let is_sure = answered.complete && answered.scenario == scenario;
+        let is_sure = answered.is_complete() && answered.is_of(&scenario);
         is_sure.then_some(planned.ttft_p99_s.value)
     });
     if card.size == Size::Words || card.hero == strings::UNKNOWN {

@@ -52,9 +52,9 @@ fn head(state: State, card: Memo<Card>) -> El {
     let pill_text = memo(move |_| card.with(|card| card.pill.text.clone()));
     el("div")
         .class("answer-head")
-        .child([hero(card), headlines(state, card)])
+        .child([hero(card)])
         // Another word is another pill: one that grew to the left would seem to move.
-        .region(move || pill(card, &pill_text.get()))
+        .child(headlines(state, card).region(move || pill(card, &pill_text.get())))
 }
 
 /// The number; a sign that it is about right hangs beside it, so that it comes and goes without
@@ -75,10 +75,8 @@ fn parts(hero: &str) -> (&str, &str) {
 
 fn hero_class(card: &Card) -> String {
     let size = match card.size {
-        Size::Number if card.has_long_headline() => " hero-long",
         Size::Number => "",
         Size::Wide => " hero-wide",
-        Size::Wider => " hero-wide hero-wider",
         Size::Widest => " hero-widest",
         Size::Words => " hero-words",
     };
@@ -87,7 +85,17 @@ fn hero_class(card: &Card) -> String {
 
 fn headlines(state: State, card: Memo<Card>) -> El {
     let layout = expect_context::<Layout>();
-    let headline = move || card.with(|card| card.headline.clone());
+    // It breaks between its two parts, if it has to: what, and for what load.
+    let part = move |tell: for<'a> fn((&'a str, &'a str)) -> &'a str| {
+        let text = move || {
+            card.with(|card| {
+                let headline = card.headline.as_str();
+                tell(headline.split_once('\n').unwrap_or((headline, ""))).to_owned()
+            })
+        };
+        el("span").text_of(text)
+    };
+    let length = move || card.with(|card| quantity::plain(card.headline.chars().count() as f64, 0));
     let qualifier = move || {
         let short = layout.is_phone.get();
         card.with(|card| if short { card.qualifier_short.clone() } else { card.qualifier.clone() })
@@ -102,10 +110,14 @@ fn headlines(state: State, card: Memo<Card>) -> El {
     el("div")
         .class("answer-text")
         .child(
-            el("p")
-                .class("headline")
-                .attr_of("title", move || headline().replace('\n', " "))
-                .text_of(headline),
+            el("div").class("headline-place").child(
+                el("p")
+                    .class("headline")
+                    .style_of("--chars", length)
+                    .child(part(|(what, _)| what))
+                    .text(" ")
+                    .child(part(|(_, load)| load)),
+            ),
         )
         .child(
             el("p")
@@ -157,8 +169,11 @@ fn progress_line(state: State) -> El {
         }
         _ => "0".to_owned(),
     };
-    let is_running =
-        move || state.activity.with(|activity| matches!(activity, Activity::Running(..)));
+    // The runs of a drag come and go too fast for a line of theirs.
+    let is_running = move || {
+        state.activity.with(|activity| matches!(activity, Activity::Running(..)))
+            && !state.is_quick()
+    };
     el("div")
         .class("progress")
         .attr("aria-hidden", "true")

@@ -1,24 +1,21 @@
 //! What the answer card shows: a pure function of scenario, answer and activity, so that each of
 //! its states can be told, tested and compared without a page.
 
-use planner::{FleetSize, LoadPoint, PlanAnswer, Remedy, Verdict};
-use quantity::{NARROW_SPACE, about, count, duration, whole_percent};
+use planner::{FleetSize, PlanAnswer, Remedy, Verdict};
+use quantity::{about, count};
 use report::{Status, Telling};
-use scenario::{ResolveError, Scenario, SchedRules};
+use scenario::{ResolveError, Scenario};
 
+use super::fact::{Fact, facts, no_facts};
 use crate::{
+    answered::{Answered, Resolution, Stand},
     icons::Icon,
-    state::{Activity, Answered, Resolution},
+    state::Activity,
     strings,
 };
 
 /// How many changes are offered at most.
 pub(crate) const MOST_CHANGES: usize = 3;
-
-/// Characters beyond which a headline takes two lines beside a number of three digits.
-const LONG_HEADLINE: usize = 18;
-/// The same beside a number of one digit.
-const LONGEST_HEADLINE: usize = 24;
 
 /// Words and numbers of the card, in the places of its frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +24,9 @@ pub(crate) struct Card {
     pub(crate) hero: String,
     /// How large the number may be.
     pub(crate) size: Size,
-    /// Whether the number is of an older scenario.
+    /// Whether number and words are of an older scenario.
     pub(crate) is_stale: bool,
-    /// What the number counts, on one line or on two.
+    /// What the number counts, with the place where it may break.
     pub(crate) headline: String,
     /// What it holds for.
     pub(crate) qualifier: String,
@@ -48,13 +45,11 @@ pub(crate) struct Card {
 /// How large the number may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// One or two digits.
+    /// One or two characters.
     Number,
     /// Some more.
     Wide,
-    /// So many that the headline takes two lines.
-    Wider,
-    /// Many.
+    /// So many that the headline stands beneath.
     Widest,
     /// Words.
     Words,
@@ -106,45 +101,7 @@ pub(crate) enum Right {
     Restart { message: String, note: &'static str },
 }
 
-/// One fact: a label, and two values with a line each.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Fact {
-    /// What it is about.
-    pub(crate) label: &'static str,
-    /// First value.
-    pub(crate) value: String,
-    /// Its line, and a shorter one for where there is little room.
-    pub(crate) line: (String, String),
-    /// Second value.
-    pub(crate) second: String,
-    /// Its line, again with a shorter one.
-    pub(crate) second_line: (String, String),
-}
-
-impl Fact {
-    /// The same from one run: what was measured is about right. How many requests fit is computed,
-    /// and what limits a step is a word.
-    fn about(self) -> Self {
-        let marked = |text: String| {
-            let is_figure = text.starts_with(|c: char| c.is_ascii_digit());
-            if is_figure { about(&text) } else { text }
-        };
-        let is_computed = self.label == strings::KV_CACHE;
-        Self {
-            value: marked(self.value),
-            line: (marked(self.line.0), marked(self.line.1)),
-            second: if is_computed { self.second } else { marked(self.second) },
-            ..self
-        }
-    }
-}
-
 impl Card {
-    /// Whether the headline needs two lines even beside a single digit.
-    pub(crate) fn has_long_headline(&self) -> bool {
-        self.headline.chars().count() > LONGEST_HEADLINE
-    }
-
     /// Why there is no number, in a word. The number of an older scenario is none.
     pub(crate) fn word(&self) -> &str {
         if self.size == Size::Words { &self.hero } else { strings::NO_ANSWER }
@@ -178,6 +135,9 @@ pub(crate) fn change_name(change: &Remedy) -> String {
 }
 
 /// The card for what is known now. A quick run is one of a drag.
+///
+/// Of each setting the number goes through at most three stages, each closer than the one before:
+/// about what the last answer becomes under it, then one run, both marked “≈”, then all runs.
 pub(crate) fn card(
     resolution: &Resolution,
     answered: Option<&Answered>,
@@ -197,19 +157,21 @@ pub(crate) fn card(
     if let Err(error) = resolution.outcome.as_ref() {
         return refused(&resolution.scenario, error);
     }
-    match (now, answered) {
+    match (now, answered.and_then(|answered| answered.under(resolution))) {
         (Activity::Refused(message), _) => unanswered(message),
-        (_, Some(answered)) if answered.scenario == resolution.scenario => {
-            of_answer(answered, now, is_quick)
-        }
-        _ => waiting(resolution, now, is_quick),
+        (_, Some(answered)) => of_answer(&answered, now, is_quick),
+        (_, None) => waiting(resolution, answered, now, is_quick),
     }
 }
 
 /// An answer in words; of the first runs it is not known yet how sure they are.
 pub(crate) fn told(answered: &Answered) -> Telling {
-    let Answered { scenario, answer, complete, .. } = answered;
-    if *complete { report::tell(answer, scenario) } else { report::tell_so_far(answer, scenario) }
+    let (answer, scenario) = (&answered.answer, &answered.resolution.scenario);
+    if answered.is_complete() {
+        report::tell(answer, scenario)
+    } else {
+        report::tell_so_far(answer, scenario)
+    }
 }
 
 fn of_answer(answered: &Answered, now: &Activity, is_quick: bool) -> Card {
@@ -217,24 +179,16 @@ fn of_answer(answered: &Answered, now: &Activity, is_quick: bool) -> Card {
     match &answered.answer.verdict {
         Verdict::Sized(fleet) => {
             let card = sized(answered, fleet, telling);
-            if answered.complete { card } else { so_far(card, now, is_quick) }
+            if answered.is_complete() { card } else { so_far(card, answered.stand, now, is_quick) }
         }
         _ => no_answer(&telling),
-    }
-}
-
-/// Beside a wider number there is room for fewer words on one line.
-fn size_beside(hero: &str, headline: &str) -> Size {
-    match size_of(hero) {
-        Size::Wide if headline.chars().count() > LONG_HEADLINE => Size::Wider,
-        size => size,
     }
 }
 
 fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling) -> Card {
     let gauge = gauge(fleet, answered);
     Card {
-        size: size_beside(&telling.hero, &telling.headline),
+        size: size_of(&telling.hero),
         is_stale: false,
         headline: telling.broken_headline(),
         offers_simulation: false,
@@ -250,16 +204,17 @@ fn sized(answered: &Answered, fleet: &FleetSize, telling: Telling) -> Card {
     }
 }
 
-/// The card of the first of several runs: one short run says about how many, and no verdict.
-fn so_far(card: Card, now: &Activity, is_quick: bool) -> Card {
-    let hero = about(&card.hero);
-    let card = Card { size: size_beside(&hero, &card.headline), hero, ..card };
+/// The card before all runs are in: it says about how many, and has no verdict. While a slider moves
+/// it reads the same whether a run is in or not: only the figures change.
+fn so_far(card: Card, stand: Stand, now: &Activity, is_quick: bool) -> Card {
+    let card = Card { hero: about(&card.hero), ..card };
+    let line = if stand == Stand::Scaled { strings::SCALED_LINE } else { strings::ONE_RUN_LINE };
     match now {
         Activity::Running(done, total) => Card { pill: run_pill(*done, *total, is_quick), ..card },
         Activity::Cancelled => Card {
             pill: no_pill(),
-            qualifier: strings::ONE_RUN_LINE.to_owned(),
-            qualifier_short: strings::ONE_RUN_LINE.to_owned(),
+            qualifier: line.to_owned(),
+            qualifier_short: line.to_owned(),
             offers_simulation: true,
             ..card
         },
@@ -277,8 +232,14 @@ fn pill_of(status: Status) -> Pill {
     pill(tone, icon, status.label())
 }
 
-/// The closed form at once; of the facts it knows none.
-fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
+/// Where there is no answer that could be carried over, the closed form, which knows none of the
+/// facts. Where it knows no number either, as the last answer did, that one's reason stays, dimmed.
+fn waiting(
+    resolution: &Resolution,
+    last: Option<&Answered>,
+    now: &Activity,
+    is_quick: bool,
+) -> Card {
     let scenario = &resolution.scenario;
     let form = resolution.outcome.as_ref().as_ref().ok().map(|(_, form)| form);
     let gpus_each = scenario.gpus_per_engine();
@@ -291,6 +252,9 @@ fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
         Activity::Running(done, total) => run_pill(*done, *total, is_quick),
         _ => no_pill(),
     };
+    if let (None, Some(last)) = (gpus, last.filter(|last| !last.is_sized())) {
+        return Card { is_stale: true, pill, ..no_answer(&told(last)) };
+    }
     let line = if is_running { strings::RUNNING_LINE } else { strings::CANCELLED_LINE };
     let gauge = Gauge {
         engines: engines.unwrap_or(1),
@@ -302,7 +266,7 @@ fn waiting(resolution: &Resolution, now: &Activity, is_quick: bool) -> Card {
     let right = Right::Facts(Box::new(no_facts(scenario)));
     let headline = report::expected_headline(gpus.unwrap_or(0), scenario);
     Card {
-        size: size_beside(&hero, &headline),
+        size: size_of(&hero),
         hero,
         is_stale: false,
         headline,
@@ -324,11 +288,11 @@ fn stopped(
 ) -> Card {
     let mut card = match answered {
         Some(answered) => of_answer(answered, &Activity::Idle, false),
-        None => waiting(resolution, &Activity::Cancelled, false),
+        None => waiting(resolution, None, &Activity::Cancelled, false),
     };
     card.is_stale = true;
     card.offers_simulation = false;
-    if answered.is_some_and(|answered| answered.scenario != resolution.scenario) {
+    if answered.is_some_and(|answered| !answered.is_of(&resolution.scenario)) {
         card.qualifier = strings::STOPPED_LINE.to_owned();
         card.qualifier_short = strings::STOPPED_LINE.to_owned();
     }
@@ -369,117 +333,8 @@ fn unanswered(reason: &str) -> Card {
     no_answer(&Telling::without_number(reason))
 }
 
-fn facts(answered: &Answered, fleet: &FleetSize) -> [Fact; 4] {
-    let Answered { scenario, answer, complete, .. } = answered;
-    let facts = [
-        load_fact(scenario, answer.planned.as_ref()),
-        limit_fact(scenario, answer.planned.as_ref()),
-        cache_fact(scenario, answer),
-        sure_fact(scenario, answer, fleet),
-    ];
-    if *complete { facts } else { facts.map(Fact::about) }
-}
-
-/// The places where the facts will be.
-fn no_facts(scenario: &Scenario) -> [Fact; 4] {
-    let empty = |label, line: &str| Fact {
-        label,
-        value: strings::UNKNOWN.to_owned(),
-        line: whole(line),
-        ..Fact::default()
-    };
-    [
-        load_fact(scenario, None),
-        empty(strings::WHAT_LIMITS, ""),
-        empty(strings::KV_CACHE, strings::IN_USE_AT_PEAK),
-        empty(strings::HOW_SURE, ""),
-    ]
-}
-
-fn load_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
-    let shown = |value: fn(&LoadPoint) -> f64| {
-        planned
-            .filter(|point| point.has_percentile(99.0))
-            .map_or_else(|| strings::UNKNOWN.to_owned(), |point| duration(value(point)))
-    };
-    // Classes have targets of their own.
-    let target = |target_s| scenario.classes.is_empty().then_some(target_s);
-    Fact {
-        label: strings::AT_PLANNED_LOAD,
-        value: shown(|point| point.ttft_p99_s.value),
-        line: strings::p99_with_target("TTFT", target(scenario.slo.ttft_s)),
-        second: shown(|point| point.tpot_p99_s.value),
-        second_line: strings::p99_with_target("TPOT", target(scenario.slo.tpot_s)),
-    }
-}
-
-fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
-    let label = strings::WHAT_LIMITS;
-    let Some(point) = planned else {
-        return Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
-    };
-    let compute = point.compute_bound_share;
-    let (word, share) = if compute >= 0.5 {
-        (strings::COMPUTE, compute)
-    } else {
-        (strings::BANDWIDTH, 1.0 - compute)
-    };
-    let most = match scenario.rules {
-        SchedRules::Sequential => 1,
-        _ => scenario.sched.max_num_seqs,
-    };
-    Fact {
-        label,
-        value: word.to_owned(),
-        line: strings::of_step_time(share),
-        second: strings::sequences(point.mean_running, most),
-        second_line: whole(strings::RUNNING_ON_AVERAGE),
-    }
-}
-
-fn cache_fact(scenario: &Scenario, answer: &PlanAnswer) -> Fact {
-    if !scenario.limits_memory() {
-        let (line, short) = strings::NO_MEMORY;
-        return Fact {
-            label: strings::KV_CACHE,
-            value: strings::NOT_MODELLED.to_owned(),
-            line: (line.to_owned(), short.to_owned()),
-            ..Fact::default()
-        };
-    }
-    Fact {
-        label: strings::KV_CACHE,
-        value: answer.planned.map_or_else(
-            || strings::UNKNOWN.to_owned(),
-            |point| whole_percent(point.kv_peak_share),
-        ),
-        line: whole(strings::IN_USE_AT_PEAK),
-        second: strings::requests(answer.requests_that_fit),
-        second_line: whole(strings::LARGEST_FIT),
-    }
-}
-
-fn sure_fact(scenario: &Scenario, answer: &PlanAnswer, fleet: &FleetSize) -> Fact {
-    let all = |engines: u64| engines.saturating_mul(scenario.gpus_per_engine());
-    // What is asked in users is answered in users.
-    let (found, unit) = match &answer.users {
-        Some(users) => (users.capacity, "users"),
-        None => (answer.capacity_per_s, "req/s"),
-    };
-    let line = found
-        .map(|capacity| strings::one_holds(capacity.low, capacity.high, unit))
-        .unwrap_or_default();
-    Fact {
-        label: strings::HOW_SURE,
-        value: strings::gpus(all(fleet.with_headroom_low), all(fleet.with_headroom_high)),
-        line,
-        second: strings::PUBLISHED_FORMULA.to_owned(),
-        second_line: whole(&strings::runs_of(answer.replications)),
-    }
-}
-
 fn gauge(fleet: &FleetSize, answered: &Answered) -> Gauge {
-    let Answered { scenario, answer, complete, .. } = answered;
+    let (scenario, answer) = (&answered.resolution.scenario, &answered.answer);
     let engines = fleet.with_headroom;
     let even = fleet.carried_per_s / engines as f64;
     Gauge {
@@ -487,7 +342,7 @@ fn gauge(fleet: &FleetSize, answered: &Answered) -> Gauge {
         gpus_each: scenario.gpus_per_engine(),
         asked_per_s: answer.rate_per_s,
         each_per_s: answer.capacity_per_s.map_or(even, |capacity| capacity.value),
-        is_estimate: !complete,
+        is_estimate: !answered.is_complete(),
     }
 }
 
@@ -497,8 +352,11 @@ fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
 
 /// How far a run is; of a quick one, that it is no more than that.
 fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
-    let text =
-        if is_quick { strings::ESTIMATING.to_owned() } else { strings::percent_done(done, total) };
+    let text = match done {
+        0 => strings::ESTIMATING.to_owned(),
+        _ if is_quick => strings::ESTIMATING.to_owned(),
+        _ => strings::percent_done(done, total),
+    };
     Pill { tone: "accent", icon: None, text }
 }
 
@@ -508,18 +366,11 @@ fn no_pill() -> Pill {
 }
 
 fn size_of(hero: &str) -> Size {
-    // The sign of a closed form hangs beside the number and takes no room.
-    match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
+    match hero.chars().count() {
         ..=2 => Size::Number,
         3..=4 => Size::Wide,
-        5 => Size::Wider,
         _ => Size::Widest,
     }
-}
-
-/// A line that is short enough everywhere.
-fn whole(line: &str) -> (String, String) {
-    (line.to_owned(), line.to_owned())
 }
 
 #[cfg(test)]
@@ -540,7 +391,8 @@ mod tests {
             plan.accept(&jobs.iter().map(|job| job.run().unwrap()).collect::<Vec<_>>());
         }
         let answer = plan.answer().unwrap().clone();
-        Answered { scenario: scenario.clone(), answer, complete, input_ms: 0.0 }
+        let stand = if complete { Stand::Complete } else { Stand::FirstRun };
+        Answered { resolution: Resolution::new(scenario.clone()), answer, stand, input_ms: 0.0 }
     }
 
     fn small() -> Scenario {
@@ -582,9 +434,41 @@ mod tests {
             let card = card(&Resolution::new(other.clone()), Some(&old), &now, true);
             assert!(card.hero.starts_with('≈') && card.headline.contains("37"), "{card:?}");
             assert_eq!(card.pill.text, strings::ESTIMATING);
+            // As many as there were, so that none goes away and comes back.
             let figures = figures(&card);
-            assert!(figures.iter().all(|f| f.is_empty() || *f == strings::UNKNOWN), "{figures:?}");
+            let marked = figures.iter().filter(|figure| figure.starts_with('≈')).count();
+            assert!(marked >= 5 && !figures.contains(&strings::UNKNOWN), "{figures:?}");
+            assert!(card.qualifier.contains('≈'), "{}", card.qualifier);
         }
+    }
+
+    #[test]
+    fn of_one_setting_what_is_carried_over_and_one_run_differ_in_figures_alone() {
+        let mut other = small();
+        other.set_number("rate", 37.0).unwrap();
+        let (old, new) = (answered(&small(), true), answered(&other, false));
+        let resolution = Resolution::new(other);
+        let seen = |answered, now| {
+            let shown = card(&resolution, Some(answered), now, true);
+            let Right::Facts(facts) = &shown.right else { panic!("{shown:?}") };
+            let words = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+            let labels = facts
+                .each_ref()
+                .map(|fact| [&fact.line.0, &fact.second_line.0].map(|line| words(line)));
+            (words(&shown.hero), words(&shown.qualifier), shown.pill.clone(), labels)
+        };
+        assert_eq!(seen(&old, &Activity::Running(0, 9)), seen(&new, &Activity::Idle));
+    }
+
+    #[test]
+    fn the_last_reason_stays_dimmed_while_no_number_is_in_sight() {
+        let (mut before, mut after) = (small(), small());
+        before.set("ttft", "10ms").unwrap();
+        after.set("ttft", "9ms").unwrap();
+        let old = answered(&before, false);
+        let card = card(&Resolution::new(after), Some(&old), &Activity::Running(0, 9), true);
+        assert!(card.is_stale && card.size == Size::Words, "{card:?}");
+        assert_eq!(card.pill.text, strings::ESTIMATING);
     }
 
     #[test]

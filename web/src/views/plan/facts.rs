@@ -5,7 +5,8 @@ use planner::Remedy;
 
 use super::{
     answer_card::ANSWER_ID,
-    card::{Card, Fact, MOST_CHANGES, Right, change_name},
+    card::{Card, MOST_CHANGES, Right, change_name},
+    fact::Fact,
 };
 use crate::{
     browser,

@@ -72,12 +72,15 @@ impl Chart {
         self.knee.with(Option::is_some)
     }
 
-    fn is_stale(self) -> bool {
-        self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
-    }
-
     fn is_estimate(self) -> bool {
         self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_estimate))
+    }
+
+    /// Whether what is drawn is not from all runs of the present scenario; before the first answer
+    /// nothing is drawn that could be dimmed.
+    fn is_dim(self) -> bool {
+        self.is_estimate()
+            && self.knee.with(|knee| knee.as_ref().is_some_and(|knee| !knee.points.is_empty()))
     }
 }
 
@@ -125,9 +128,14 @@ fn head(state: State, chart: Chart, base: El) -> El {
     let title = move || pick(chart, strings::KNEE_TITLE, strings::KNEE_TITLE_SHORT);
     let subtitle = move || {
         let replications = chart.knee.with(|k| k.as_ref().map_or(0, |k| k.replications));
-        let gpus_each = state.current.with(Scenario::gpus_per_engine);
-        let runs = if chart.layout.is_phone.get() { 0 } else { replications };
-        strings::knee_subtitle(gpus_each, runs)
+        let server = || report::one_server(state.current.with(Scenario::gpus_per_engine));
+        match chart.layout.is_phone.get() {
+            true => server(),
+            false if chart.is_dim() => server() + strings::ESTIMATED,
+            false => {
+                strings::knee_subtitle(state.current.with(Scenario::gpus_per_engine), replications)
+            }
+        }
     };
     let action = |text| el("button").attr("type", "button").class("button-text").text(text);
     let table = action(strings::TABLE)
@@ -137,7 +145,7 @@ fn head(state: State, chart: Chart, base: El) -> El {
     let picture = action(strings::PICTURE)
         .class("button-text wide-only-action")
         .attr("title", strings::PICTURE_TITLE)
-        .flag_of("disabled", move || chart.is_stale())
+        .flag_of("disabled", move || chart.is_dim())
         .on(ev::click, move |_| {
             let (surface, colours) = untrack(|| (chart.surface.get(), chart.colours()));
             let runs = chart.knee.with_untracked(|k| k.as_ref().map_or(0, |k| k.replications));
@@ -161,7 +169,7 @@ fn plot(state: State, chart: Chart, base: El) -> El {
     let is_drawn = move || !as_table.get() && chart.is_there();
     let canvas =
         |canvas: El| canvas.attr("aria-hidden", "true").flag_of("hidden", move || !is_drawn());
-    let base = canvas(base).class_of("stale", move || chart.is_stale());
+    let base = canvas(base).class_of("stale", move || chart.is_dim());
     let overlay = canvas(el("canvas"));
     paint_when_needed(chart, base.clone());
     follow_cursor(chart, overlay.clone());
@@ -288,7 +296,8 @@ fn cursor(chart: Chart) -> El {
         .attr("max", "1000")
         .attr("aria-label", strings::CURSOR)
         .attr_of("aria-valuetext", move || {
-            chart.readout().map(|read| spoken(&read)).unwrap_or_default()
+            let about = if chart.is_estimate() { strings::ABOUT } else { "" };
+            chart.readout().map(|read| [about, &spoken(&read)].concat()).unwrap_or_default()
         })
         .property_of("value", position)
         .style_of("left", px(|g| g.plot.left))
@@ -331,7 +340,14 @@ fn readout_line(chart: Chart) -> El {
     let at = move || {
         let read = chart.readout();
         let rate = read.map(|read| read.rate_per_s).or_else(|| chart.rate());
-        rate.map(strings::readout_at).unwrap_or_default()
+        // A cursor stands where it was put; the planned load is as sure as the number of GPUs.
+        let is_estimate = chart.is_estimate() && chart.cursor.get().is_none();
+        let shown = rate.map(quantity::rate).unwrap_or_default();
+        match (rate, is_estimate) {
+            (None, _) => String::new(),
+            (_, true) => strings::readout_at(&quantity::about(&shown)),
+            (_, false) => strings::readout_at(&shown),
+        }
     };
     el("p").class("readout").child([
         el("span").class("readout-at").text_of(at),
@@ -456,7 +472,7 @@ fn spoken(read: &Readout) -> String {
 
 fn summary(chart: Chart) -> Option<String> {
     chart.knee.with(|knee| {
-        let data = &knee.as_ref().filter(|knee| !knee.is_stale)?.data;
+        let data = &knee.as_ref().filter(|knee| !knee.is_estimate)?.data;
         let planned = data
             .planned_rate_per_s
             .and_then(|rate| readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value)));

@@ -3,7 +3,7 @@
 use charts::KneeData;
 use planner::{LoadPoint, Verdict};
 
-use crate::state::{Answered, Resolution};
+use crate::answered::{Answered, Resolution, Stand};
 
 /// What the chart shows: the closed form of the scenario now, the points of the last answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct Knee {
     pub(crate) points: Vec<LoadPoint>,
     /// Whether they are of an older scenario: then no number of theirs is told.
     pub(crate) is_stale: bool,
-    /// Whether they are from the first of several runs.
+    /// Whether they are not from all runs: what is told is about right, what is drawn is dimmed.
     pub(crate) is_estimate: bool,
     /// Replications behind the intervals; none before the first answer.
     pub(crate) replications: u32,
@@ -26,14 +26,15 @@ pub(crate) struct Knee {
 pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Option<Knee> {
     let form = &resolution.outcome.as_ref().as_ref().ok()?.1;
     let scenario = &resolution.scenario;
-    let fresh = answered.filter(|answered| answered.scenario == *scenario);
+    let under = answered.and_then(|answered| answered.under(resolution));
+    let fresh = under.as_ref();
     if let Some(answered) = fresh
         && !matches!(answered.answer.verdict, Verdict::Sized(_))
         && answered.answer.knee.is_empty()
     {
         return None;
     }
-    let answer = answered.map(|answered| &answered.answer);
+    let answer = fresh.or(answered).map(|answered| &answered.answer);
     let points = answer.map(|answer| answer.knee.clone()).unwrap_or_default();
     let planned = match fresh.map(|answered| &answered.answer.verdict) {
         Some(Verdict::Sized(fleet)) => answer.map(|a| a.rate_per_s / fleet.with_headroom as f64),
@@ -51,12 +52,15 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Opti
         data.ceiling_per_s = None;
     }
     data.ceiling_per_s = data.ceiling_per_s.or(Some(form.ceiling_per_s));
+    let simulated = fresh.filter(|answered| answered.stand != Stand::Scaled);
+    let is_estimate = fresh.is_none_or(|answered| !answered.is_complete());
+    data.is_estimate = is_estimate;
     Some(Knee {
         data,
         points,
         is_stale: fresh.is_none() && answer.is_some(),
-        is_estimate: fresh.is_some_and(|answered| !answered.complete),
-        replications: fresh.map_or(0, |answered| answered.answer.replications),
-        input_ms: fresh.map(|answered| answered.input_ms),
+        is_estimate,
+        replications: simulated.map_or(0, |answered| answered.answer.replications),
+        input_ms: simulated.map(|answered| answered.input_ms),
     })
 }

@@ -28,6 +28,7 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
         });
     };
     let has_users = move || knee.with(|knee| knee.as_ref().is_some_and(|k| has_users(&k.points)));
+    let is_estimate = move || knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_estimate));
     let rows = move || knee.with(|knee| knee.as_ref().map_or_else(Vec::new, rows));
     el("div")
         .class("table-scroll")
@@ -36,15 +37,13 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
         .attr("aria-label", strings::KNEE_TITLE)
         .child(el("table").child([
             el("thead").region(move || column_names(columns(has_users()))),
-            el("tbody").region(rows),
+            el("tbody").class_of("stale", is_estimate).region(rows),
         ]))
         .child(
             el("button")
                 .attr("type", "button")
                 .class("button button-small table-copy")
-                .flag_of("disabled", move || {
-                    knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_stale))
-                })
+                .flag_of("disabled", move || is_estimate())
                 .on(ev::click, copy)
                 .text(strings::COPY_TABLE),
         )

@@ -69,15 +69,19 @@ fn empty(card: Memo<Card>) -> El {
 fn words(state: State) -> El {
     let line = |text: &String| el("li").text(text);
     let lines = move || {
-        let scenario = state.current.get();
         state.answered.with(|answered| match answered {
-            Some(answered) if answered.scenario == scenario => {
-                told(answered).sentences.iter().map(line).collect::<Vec<El>>()
-            }
-            _ => Vec::new(),
+            Some(answered) => told(answered).sentences.iter().map(line).collect::<Vec<El>>(),
+            None => Vec::new(),
         })
     };
-    el("ul").class("words").region(lines)
+    // The last sentences stay, dimmed, until all runs of the present scenario are in.
+    let is_stale = move || {
+        let scenario = state.current.get();
+        state.answered.with(|answered| {
+            !answered.as_ref().is_some_and(|last| last.is_complete() && last.is_of(&scenario))
+        })
+    };
+    el("ul").class("words").class_of("stale", is_stale).region(lines)
 }
 
 /// With other numbers it has other rows; the rest, which can be scrolled and focused, stays.

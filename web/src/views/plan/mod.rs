@@ -3,6 +3,7 @@
 mod announcer;
 mod answer_card;
 mod card;
+mod fact;
 mod facts;
 mod gauge;
 mod knee_card;

@@ -78,7 +78,7 @@ fn take_late(state: State, packed: &[u8]) {
 
 fn ask(state: State) {
     let Some(asked) = state.question(false) else { return };
-    let disagg = asked.scenario.disagg;
+    let disagg = asked.resolution.scenario.disagg;
     let pools = PoolsAsked {
         prefill: disagg.prefill,
         decode: disagg.decode,

@@ -25,9 +25,13 @@ pub(crate) fn recording_group() -> El {
         name: strings::RECORDING,
         summary: |_| {
             let state = expect_context::<State>();
+            state.kept.track();
             state.recording.with(|kept| match recording_in(kept) {
                 Some(recording) => strings::recording_summary(&recording.name, recording.requests),
-                None => strings::NO_RECORDING.to_owned(),
+                None => match state.lost_name() {
+                    Some(name) => strings::recording_lost(&name),
+                    None => strings::NO_RECORDING.to_owned(),
+                },
             })
         },
         is_changed: |_| expect_context::<State>().recording.with(Option::is_some),

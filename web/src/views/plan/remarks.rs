@@ -23,21 +23,20 @@ pub(crate) fn remarks(state: State) -> El {
             && !scenario.changes_over_time()
             && !scenario.reacts();
         state.answered.with(|answered| match answered {
-            Some(answered) if answered.scenario == scenario => {
+            Some(answered) if answered.is_of(&scenario) => {
                 report::remarks(&answered.answer, &scenario).join(&BETWEEN.to_string())
             }
             _ if is_plain => String::new(),
             _ => before.cloned().unwrap_or_default(),
         })
     });
-    // What is told of the settings before, or by one run while a slider moves, is dimmed.
+    // What is told of the settings before, or by one run, is dimmed.
     let is_stale = move || {
-        state.activity.track();
         let scenario = state.current.get();
         let is_of_now = state.answered.with(|answered| {
-            answered.as_ref().is_some_and(|answered| answered.scenario == scenario)
+            answered.as_ref().is_some_and(|last| last.is_complete() && last.is_of(&scenario))
         });
-        !is_of_now || state.is_quick()
+        !is_of_now
     };
     let line = |text: &str| el("li").text(text);
     let lines = move || {
