@@ -152,7 +152,10 @@ fn numbers_of_options() {
     }
     refused(&["link", "--base", "\u{1b}[31m"], "--base", "\u{1b}[31m");
     refused(&["fleet", "--policy", "fixed", "--min", "0"], "--min", "0");
-    refused(&["plan", "--th\u{1b}[31mreads", "4"], "--th", "");
+    let output = headroom(&["plan", "--th\u{1b}[31mreads"]).assert().code(2).get_output().clone();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("'--th\\u{1b}[31mreads'") && message.contains("--help"), "{message}");
+    assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
 #[test]
