@@ -36,7 +36,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         setup.workload.requests = requests.get().into();
     }
     let fleet = args.fleet(setup)?;
-    let keep = Keep { precision: Precision::default(), requests: false };
+    let keep = Keep { precision: Precision::default(), requests: false, intervals: false };
     let run = simulate_live(&fleet, keep)?;
     output::print(&if args.json {
         report::fleet_json(&run, args.window)

@@ -82,14 +82,9 @@ impl<I: Inbox> ReferenceSimulation<I> {
         open: impl FnOnce(&mut Recorder) -> I,
     ) -> Self {
         let model = StepModel::new(&setup.step_time);
-        let mut recorder = Recorder::new(
-            setup.slo,
-            EngineBounds::new(&setup.engine, &model),
-            total,
-            keep.precision,
-            keep.requests,
-        )
-        .judging(&setup.workload);
+        let mut recorder =
+            Recorder::new(setup.slo, EngineBounds::new(&setup.engine, &model), total, keep)
+                .judging(&setup.workload);
         let inbox = open(&mut recorder);
         Self {
             engine: setup.engine,
