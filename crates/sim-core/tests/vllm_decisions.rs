@@ -217,6 +217,7 @@ impl<'a, S: Decides> Replay<'a, S> {
             record: Vec::new(),
         };
         let last_step = scenario.steps.last().map_or(0, |step| step.step);
+        let last_step = scenario.aborts.iter().map(|abort| abort.0).fold(last_step, u64::max);
         for step in 0..=last_step {
             for asked in scenario.requests.iter().filter(|asked| asked.arrival_step == step) {
                 replay.add(asked);
@@ -323,6 +324,8 @@ fn replay_all<S: Decides>(text: &str, scenarios: usize) {
 const TRACES: &str = include_str!("../../../tests/golden/vllm/traces.json");
 /// Random requests in tiny pools: preemption under every combination of rules.
 const FUZZ: &str = include_str!("../../../tests/golden/vllm/fuzz.json");
+/// Every pair of rules and events meets, clients that go away among them.
+const EDGES: &str = include_str!("../../../tests/golden/vllm/edges.json");
 
 #[test]
 fn every_step_of_every_trace_is_decided_alike() {
@@ -332,6 +335,16 @@ fn every_step_of_every_trace_is_decided_alike() {
 #[test]
 fn every_step_of_random_scenarios_is_decided_alike() {
     replay_all::<Scheduler>(FUZZ, 24);
+}
+
+#[test]
+fn every_step_at_the_edges_is_decided_alike() {
+    replay_all::<Scheduler>(EDGES, 48);
+}
+
+#[test]
+fn the_counting_engine_decides_every_step_at_the_edges_alike() {
+    replay_all::<CountedScheduler>(EDGES, 48);
 }
 
 #[test]
