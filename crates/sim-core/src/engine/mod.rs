@@ -33,6 +33,7 @@ mod jump;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod rules;
+mod running;
 mod seldom;
 mod sessions;
 #[cfg(any(test, feature = "oracle"))]
