@@ -75,6 +75,11 @@ fn sessions_are_dealt_out_among_replicas() {
         tokens("cached_tokens") / tokens("input_tokens")
     };
     assert!(cached(&fleet) > cached(&alone) - 0.05, "{} {}", cached(&fleet), cached(&alone));
+    let text = printed(&[&CHAT[..], &["--replicas", "3"]].concat());
+    assert!(
+        text.contains("3 replicas got the sessions, each with all its turns, in turn."),
+        "{text}"
+    );
     // Shared as a rate they can be simulated, too.
     let text = printed(&[&CHAT[..], &["--gpus", "2"]].concat());
     assert!(text.contains("4,000 turns: "), "{text}");

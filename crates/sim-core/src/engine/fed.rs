@@ -212,7 +212,7 @@ impl Fed {
         self.generated_tokens += self.running.decoding() * jump.steps;
         self.busy_s += self.running.take(batch, jump, recorder);
         if plan.changes {
-            while let Some((slot, is_over)) = self.running.first_token() {
+            while let Some((slot, _, is_over)) = self.running.first_token() {
                 self.generated_tokens += 1;
                 if is_over {
                     finished.push(self.running.release(slot));

@@ -203,33 +203,27 @@ impl Running {
         }
     }
 
-    /// Give its first token to the next request whose prompt this step completed. Returns its slot, and
-    /// whether it has to be [released](Self::release), since it wants no more.
+    /// Give its first token to the next request whose prompt this step completed. Returns its slot, its
+    /// index, and whether it has to be [released](Self::release), since it wants no more.
     #[inline(always)]
-    pub(super) fn first_token(&mut self) -> Option<(u32, bool)> {
+    pub(super) fn first_token(&mut self) -> Option<(u32, u64, bool)> {
         let index = self.fresh.pop()?;
         let slot = &mut self.slots[index as usize];
         slot.first_token_s = self.now_s;
-        let output_tokens = slot.request.output_tokens;
+        let Request { index: place, output_tokens, .. } = slot.request;
         self.decoding += 1;
         self.context_tokens += 1;
         let is_over = output_tokens == 1;
         if !is_over {
             self.finishing.insert(self.step + output_tokens - 1, index, self.step);
         }
-        Some((index, is_over))
+        Some((index, place, is_over))
     }
 
     /// The next request that got its last token in this step.
     #[inline(always)]
     pub(super) fn last_token(&mut self) -> Option<u32> {
         self.finishing.pop(self.step)
-    }
-
-    /// Which request holds a slot.
-    #[inline]
-    pub(super) fn request(&self, slot: u32) -> &Request {
-        &self.slots[slot as usize].request
     }
 
     /// Let go of a request that has all its tokens.

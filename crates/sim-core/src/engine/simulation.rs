@@ -163,8 +163,8 @@ impl<I: Inbox> ReferenceSimulation<I> {
 
     /// Give their first token to the requests whose prompt this step completed.
     fn first_tokens(&mut self) {
-        while let Some((slot, is_over)) = self.running.first_token() {
-            self.inbox.first_token(self.running.request(slot).index, self.running.step());
+        while let Some((slot, index, is_over)) = self.running.first_token() {
+            self.inbox.first_token(index, self.running.step());
             if is_over {
                 self.release(slot);
             }
