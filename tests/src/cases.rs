@@ -63,8 +63,8 @@ pub fn published_setup(rate_per_s: f64, requests: u64) -> Setup {
     }
 }
 
-const BOUNDED: Keep = Keep { precision: Precision::Bounded, requests: true };
-const EXACT: Keep = Keep { precision: Precision::Exact, requests: true };
+const BOUNDED: Keep = Keep { precision: Precision::Bounded, requests: true, intervals: false };
+const EXACT: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn bits_of(setup: &Setup, keep: Keep) -> u64 {
     let mut fingerprint = Fingerprint::default();

@@ -339,6 +339,10 @@ pub(crate) struct SimulateArgs {
     /// Print the run over time, one CSV row per window; with --json among the rest.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) windows: bool,
+    /// Print the figures of the steady state with their 95 % intervals, one CSV row each; with --json
+    /// they are among the rest.
+    #[arg(long, conflicts_with_all = ["csv", "windows"])]
+    pub(crate) intervals: bool,
 }
 
 #[derive(Args, Debug)]

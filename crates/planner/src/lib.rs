@@ -17,6 +17,7 @@ mod fleet;
 mod job;
 mod load;
 mod out_of_reach;
+mod over_time;
 mod plan;
 mod proof;
 mod reach;
@@ -31,6 +32,7 @@ mod why;
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
+pub use over_time::over_time;
 pub use plan::Plan;
 pub use proof::{
     Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,

@@ -70,7 +70,8 @@ fn jobs_carry_the_clients() {
             break;
         }
         for job in jobs.iter().filter(|job| !job.attendance.is_open()) {
-            let keep = sim_core::Keep { precision: Precision::Bounded, requests: true };
+            let keep =
+                sim_core::Keep { precision: Precision::Bounded, requests: true, intervals: false };
             let run = simulate_attended(&job.attendance.before(&job.setup), keep).expect("a run");
             let mine = job.run().expect("a run");
             assert_eq!((run.run.slo_met, run.run.rejected), (mine.slo_met, mine.rejected));

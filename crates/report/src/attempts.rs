@@ -31,10 +31,13 @@ impl Attempts {
         (run, Self { counts, ttft_from_send, sessions })
     }
 
-    /// Add those of another replica; sessions have one alone.
+    /// Add those of another replica.
     pub fn add(&mut self, other: &Self) {
         let (mine, counts) = (&mut self.counts, &other.counts);
-        self.sessions = self.sessions.or(other.sessions);
+        match (&mut self.sessions, &other.sessions) {
+            (Some(mine), Some(theirs)) => mine.add(theirs),
+            (mine, theirs) => *mine = mine.or(*theirs),
+        }
         for (mine, theirs) in [
             (&mut mine.sent, counts.sent),
             (&mut mine.retries, counts.retries),

@@ -11,16 +11,22 @@ use crate::{
     requests::outcome,
     steadiness::steadiness_json,
     telling::{Telling, tell},
-    windows::windows_json,
+    windows::{targets_json, windows_json},
 };
 
 /// Version of the documents' shape. Fields may be added under one version; none changes its
 /// meaning.
 pub const SCHEMA: u32 = 1;
 
-/// An answer with its words, its knee and, where given, the ledger of its numbers.
+/// An answer with its words, its knee and, where given, the ledger of its numbers and a run of one engine
+/// of the planned fleet under the profile.
 #[must_use]
-pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledger>) -> String {
+pub fn plan_json(
+    answer: &PlanAnswer,
+    scenario: &Scenario,
+    ledger: Option<&Ledger>,
+    over_time: Option<&Run>,
+) -> String {
     document(&json!({
         "schema": SCHEMA,
         "kind": "plan",
@@ -39,6 +45,11 @@ pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledge
         "ceiling_per_s": answer.ceiling_per_s.map(estimate),
         "planned": answer.planned.as_ref().map(load_point),
         "classes": answer.classes,
+        "over_time": over_time.map(|run| json!({
+            "requests": run.offered,
+            "duration_s": run.duration_s(),
+            "by_window": targets_json(run),
+        })),
         "knee": answer.knee.iter().map(load_point).collect::<Vec<_>>(),
         "requests_that_fit": answer.requests_that_fit,
         "replications": answer.replications,

@@ -53,11 +53,12 @@ pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
+pub use steadiness::intervals_csv;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
-pub use windows::windows_csv;
+pub use windows::{plan_over_time, windows_csv};
 pub use words::{
     RUN_LONGER, one_server, pools_overloaded, run_pools, run_transfers, with_headroom,
 };

@@ -38,7 +38,8 @@ pub fn run_text(
     lines.push(words::run_share(run.slo_met, run.offered));
     lines.extend(windows::targets(run));
     if replicas > 1 {
-        lines.push(words::run_replicas(replicas));
+        let by_session = attempts.is_some_and(|attempts| attempts.sessions.is_some());
+        lines.push(words::run_replicas(replicas, by_session));
     }
     lines.push(words::run_load(
         run.mean_running() / replicas as f64,

@@ -1,7 +1,9 @@
 //! How far the figures of one run can be trusted: verdict, warm-up, intervals, sample.
 
+use std::fmt::Write as _;
+
 use quantity::{count, duration, rate, share, token_rate};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sim_core::{
     Run,
     measure::{Interval, Intervals, Judgement, PercentileAdvice, Reason, Verdict},
@@ -31,22 +33,31 @@ pub(crate) fn sample_advice(requests: u64) -> Option<String> {
         .then(|| words::sample_advice(requests, &advice.rank_in_words(), advice.about_needed()))
 }
 
-/// The intervals as a table, under what they are of; why there are none, where there are none.
-pub(crate) fn intervals(run: &Run, is_recording: bool) -> String {
+/// The intervals of a run; why there are none, where there are none.
+fn found(run: &Run, is_recording: bool) -> Result<Vec<Figure>, String> {
     if run.judgement().verdict == Verdict::Overloaded {
-        return words::NO_STEADY_STATE.to_owned() + "\n";
+        return Err(words::NO_STEADY_STATE.to_owned());
     }
     if run.windows.varies() {
         // A recording is what it is; nothing of it is drawn again.
         let way_out = if is_recording { "" } else { words::COMPARE_SEEDS };
-        return [words::NO_ALIKE_BATCHES, way_out, "\n"].concat();
+        return Err([words::NO_ALIKE_BATCHES, way_out].concat());
     }
-    let Some(intervals) = run.intervals() else { return words::NO_INTERVALS.to_owned() + "\n" };
+    let intervals = run.intervals().ok_or_else(|| words::NO_INTERVALS.to_owned())?;
+    Ok(figures(&intervals))
+}
+
+/// The intervals as a table, under what they are of; why there are none, where there are none.
+pub(crate) fn intervals(run: &Run, is_recording: bool) -> String {
+    let figures = match found(run, is_recording) {
+        Ok(figures) => figures,
+        Err(reason) => return reason + "\n",
+    };
     let warm_up_s = warm_up_s(run).unwrap_or(0.0);
-    let rows: Vec<Vec<String>> = figures(&intervals)
+    let rows: Vec<Vec<String>> = figures
         .iter()
-        .filter_map(|(name, figure, tell)| {
-            let Interval { value, low, high, reliable, .. } = (*figure)?;
+        .filter_map(|Figure { name, interval, tell, .. }| {
+            let Interval { value, low, high, reliable, .. } = (*interval)?;
             let note = if reliable { "" } else { words::CORRELATED };
             let cells = [(*name).to_owned(), tell(value), tell(low), tell(high), note.to_owned()];
             Some(cells.to_vec())
@@ -56,20 +67,59 @@ pub(crate) fn intervals(run: &Run, is_recording: bool) -> String {
     format!("{title}\n{}", table::aligned(&["", "value", "from", "to", ""], &rows))
 }
 
-type Figure = (&'static str, Option<Interval>, fn(f64) -> String);
+/// One row per figure of the steady state with its 95 % interval, SI units in the names, all digits;
+/// why there are none, where there are none.
+///
+/// # Errors
+/// The run is overloaded or too short, or its rate changes over time: in words.
+pub fn intervals_csv(run: &Run, is_recording: bool) -> Result<String, String> {
+    let mut text = String::from("figure,value,low,high,batches,correlation,is_reliable\n");
+    for Figure { key, interval, .. } in found(run, is_recording)? {
+        let Some(Interval { value, low, high, batches, correlation, reliable }) = interval else {
+            continue;
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key},{value},{low},{high},{batches},{correlation},{reliable}");
+    }
+    Ok(text)
+}
 
-fn figures(intervals: &Intervals) -> [Figure; 10] {
-    [
-        ("TTFT mean", intervals.ttft_mean_s, duration),
-        ("TTFT P50", intervals.ttft_p50_s, duration),
-        ("TTFT P90", intervals.ttft_p90_s, duration),
-        ("TTFT P99", intervals.ttft_p99_s, duration),
-        ("TPOT mean", intervals.tpot_mean_s, duration),
-        ("end to end mean", intervals.e2e_mean_s, duration),
-        ("queue wait mean", intervals.queue_wait_mean_s, duration),
-        ("in target", intervals.slo_share, share),
-        ("finished", intervals.throughput_per_s, rate),
-        ("output", intervals.output_tokens_per_s, token_rate),
+/// A number of the steady state.
+struct Figure {
+    /// What machines call it.
+    key: &'static str,
+    name: &'static str,
+    /// `None` where it cannot be told.
+    interval: Option<Interval>,
+    tell: fn(f64) -> String,
+}
+
+fn figures(intervals: &Intervals) -> Vec<Figure> {
+    let [tpot_p50, tpot_p90, tpot_p99] = intervals.tpot_s;
+    let [itl_p50, itl_p90, itl_p99] = intervals.itl_s;
+    let [e2e_p50, e2e_p90, e2e_p99] = intervals.e2e_s;
+    let of = |key, name, interval, tell| Figure { key, name, interval, tell };
+    let time = |key, name, interval| of(key, name, interval, duration);
+    vec![
+        time("ttft_mean_s", "TTFT mean", intervals.ttft_mean_s),
+        time("ttft_p50_s", "TTFT P50", intervals.ttft_p50_s),
+        time("ttft_p90_s", "TTFT P90", intervals.ttft_p90_s),
+        time("ttft_p99_s", "TTFT P99", intervals.ttft_p99_s),
+        time("tpot_mean_s", "TPOT mean", intervals.tpot_mean_s),
+        time("tpot_p50_s", "TPOT P50", tpot_p50),
+        time("tpot_p90_s", "TPOT P90", tpot_p90),
+        time("tpot_p99_s", "TPOT P99", tpot_p99),
+        time("itl_p50_s", "ITL P50", itl_p50),
+        time("itl_p90_s", "ITL P90", itl_p90),
+        time("itl_p99_s", "ITL P99", itl_p99),
+        time("e2e_mean_s", "end to end mean", intervals.e2e_mean_s),
+        time("e2e_p50_s", "end to end P50", e2e_p50),
+        time("e2e_p90_s", "end to end P90", e2e_p90),
+        time("e2e_p99_s", "end to end P99", e2e_p99),
+        time("queue_wait_mean_s", "queue wait mean", intervals.queue_wait_mean_s),
+        of("slo_share", "in target", intervals.slo_share, share),
+        of("throughput_per_s", "finished", intervals.throughput_per_s, rate),
+        of("output_tokens_per_s", "output", intervals.output_tokens_per_s, token_rate),
     ]
 }
 
@@ -118,19 +168,12 @@ pub(crate) fn steadiness_json(run: &Run) -> Value {
     let Judgement { verdict, reason } = run.judgement();
     let told = verdict != Verdict::Overloaded;
     let intervals = run.intervals().filter(|_| told).map(|intervals| {
-        json!({
-            "level": 0.95,
-            "ttft_mean_s": interval(intervals.ttft_mean_s),
-            "ttft_p50_s": interval(intervals.ttft_p50_s),
-            "ttft_p90_s": interval(intervals.ttft_p90_s),
-            "ttft_p99_s": interval(intervals.ttft_p99_s),
-            "tpot_mean_s": interval(intervals.tpot_mean_s),
-            "e2e_mean_s": interval(intervals.e2e_mean_s),
-            "queue_wait_mean_s": interval(intervals.queue_wait_mean_s),
-            "slo_share": interval(intervals.slo_share),
-            "throughput_per_s": interval(intervals.throughput_per_s),
-            "output_tokens_per_s": interval(intervals.output_tokens_per_s),
-        })
+        let mut all = Map::new();
+        all.insert("level".to_owned(), json!(0.95));
+        for figure in figures(&intervals) {
+            all.insert(figure.key.to_owned(), interval(figure.interval));
+        }
+        Value::Object(all)
     });
     json!({
         "verdict": match verdict {

@@ -28,6 +28,14 @@ pub(crate) fn targets(run: &Run) -> Option<String> {
     ))
 }
 
+/// The same of one engine of a planned fleet under the scenario's profile.
+#[must_use]
+pub fn plan_over_time(run: &Run) -> Option<String> {
+    let sentence = targets(run)?;
+    let duration = duration(run.duration_s());
+    Some(format!("Over {duration} of the profile, on one engine of that fleet: {sentence}"))
+}
+
 /// The same for machines; `null` where there is nothing to tell.
 pub(crate) fn targets_json(run: &Run) -> Value {
     let Some(found) = run.window_targets() else { return Value::Null };

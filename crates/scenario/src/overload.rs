@@ -11,7 +11,7 @@ use sim_core::{
 
 use crate::{
     caution::Needy,
-    class::{CLASS_PREFIX, ClassSpec},
+    class::ClassSpec,
     field::{Field, Group},
     schema::Scenario,
 };
@@ -302,50 +302,7 @@ impl Scenario {
     pub(crate) fn vllm_by_priority(&self) -> bool {
         self.vllm.by_priority || self.overload.policy == LinePolicy::Priority
     }
-
-    /// The settings because of which clients react or the line has a policy, as links write them.
-    pub(crate) fn reacting_settings(&self) -> Vec<String> {
-        let preset = Self::preset();
-        let of_class = |class: &ClassSpec| {
-            let text = class.part("patience").filter(|_| class.patience_s > Some(0.0))?;
-            Some([CLASS_PREFIX, &class.name, ".patience=", &text].concat())
-        };
-        ASKING
-            .iter()
-            .filter(|key| self.get(key) != preset.get(key))
-            .filter(|key| **key != "overload.policy" || !self.is_vllm_priority())
-            .map(|key| (*key, self.get(key).unwrap_or_default()))
-            .filter(|(key, text)| *key != "arrivals" || text.starts_with("closed"))
-            .filter(|(key, _)| *key != "turns" || self.closed.is_none())
-            .map(|(key, text)| format!("{key}={text}"))
-            .chain(self.classes.iter().filter_map(of_class))
-            .chain(self.classes.iter().filter_map(|class| self.class_with_turns(class)))
-            .collect()
-    }
-
-    fn class_with_turns(&self, class: &ClassSpec) -> Option<String> {
-        self.sessions_of(Some(class))?;
-        let turns = class.part("turns")?;
-        Some(format!("{CLASS_PREFIX}{}.turns={turns}", class.name))
-    }
-
-    fn is_vllm_priority(&self) -> bool {
-        self.rules.are_vllms() && self.overload.policy == LinePolicy::Priority
-    }
 }
-
-/// The settings that ask for something by themselves; others only say how.
-const ASKING: [&str; 9] = [
-    "arrivals",
-    "turns",
-    "overload.policy",
-    "overload.queue_limit",
-    "overload.deadline",
-    "overload.rejection_cost",
-    "clients.patience",
-    "clients.retries",
-    "clients.throttle",
-];
 
 /// What has to be set so that another setting counts.
 #[derive(Clone, Copy, Debug)]

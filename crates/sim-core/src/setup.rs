@@ -65,14 +65,8 @@ pub enum SetupError {
         /// What is wrong and what would be right.
         problem: &'static str,
     },
-    /// Speculative decoding has no clients that react.
-    #[error("clients that wait, give up or try again have no drafts; leave spec.tokens out")]
-    NoAttendedRules,
     /// Sessions are told apart by the classes of a workload.
-    #[error(
-        "clients with sessions need a workload of classes that is neither replayed nor dealt out among \
-         replicas"
-    )]
+    #[error("clients with sessions need a workload of classes that is not replayed")]
     NoSessions,
     /// Only one set of rules decodes what another replica has prefilled.
     #[error(

@@ -13,7 +13,7 @@ mod settings;
 use agreement::Agreement;
 use cases::cases;
 use clientele::attended;
-use policies::{with_batches, with_vllm};
+use policies::{with_batches, with_drafts, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
@@ -25,7 +25,7 @@ use sim_core::{
     simulate,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 /// Clients add to a time once an attempt, when they think or wait, and so does the engine for the cost
 /// of turning one away.
@@ -166,5 +166,6 @@ macro_rules! rules {
 }
 
 rules!(reference, setups());
+rules!(drafts, with_drafts());
 rules!(vllm, with_vllm());
 rules!(whole_batches, with_batches());

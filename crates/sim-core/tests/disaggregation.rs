@@ -18,7 +18,7 @@ use sim_core::{
     workload::Requests,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 const AT_ONCE: Link = Link { bytes_per_s: f64::INFINITY, latency_s: 0.0, kv_bytes_per_token: 1e5 };
 
 fn rules() -> impl Strategy<Value = Rules> {

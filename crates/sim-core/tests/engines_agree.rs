@@ -16,7 +16,7 @@ use sim_core::{
     TraceRow, Workload, simulate, simulate_by_oracle,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn assert_same(fast: &Run, slow: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(fast.verify(), Ok(()));

@@ -12,7 +12,7 @@ mod settings;
 use agreement::Agreement;
 use cases::cases;
 use clientele::attended;
-use policies::{with_batches, with_vllm};
+use policies::{with_batches, with_drafts, with_vllm};
 use proptest::prelude::*;
 use settings::setups;
 use sim_core::{
@@ -23,7 +23,7 @@ use sim_core::{
     workload::Requests,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 /// Jumps after which a run of sixty requests counts as stuck. Each jump ends with a change: a
 /// request comes, is admitted, preempted or done, a prompt gets a chunk, or the step time takes its
@@ -204,6 +204,11 @@ proptest! {
 
     #[test]
     fn the_reference_keeps_its_promises_to_impatient_clients(setup in attended(setups())) {
+        check_attended(&setup, &run_attended(&setup)?)?;
+    }
+
+    #[test]
+    fn drafts_keep_their_promises_to_impatient_clients(setup in attended(with_drafts())) {
         check_attended(&setup, &run_attended(&setup)?)?;
     }
 

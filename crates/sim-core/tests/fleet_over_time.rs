@@ -97,7 +97,7 @@ fn hpa(target: f64) -> Policy {
 fn a_fleet_of_one_is_the_engine() {
     for (rate_per_s, seed) in [(1.0, 1), (12.0, 2), (40.0, 3)] {
         let setup = setup(rate_per_s, 3000, seed);
-        let keep = Keep { precision: Precision::Exact, requests: true };
+        let keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
         let alone = simulate(&setup, keep).unwrap();
         let run = simulate_live(&fleet(setup, 1, fixed(1)), keep).unwrap();
         run.verify().unwrap();
@@ -280,7 +280,7 @@ proptest! {
             .collect();
         faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         fleet.faults = faults;
-        let run = simulate_live(&fleet, Keep { precision: Precision::default(), requests: true }).unwrap();
+        let run = simulate_live(&fleet, Keep { precision: Precision::default(), requests: true, intervals: false }).unwrap();
         prop_assert_eq!(run.verify(), Ok(()));
         prop_assert_eq!(run.total.offered, requests);
     }

@@ -4,20 +4,25 @@
 //! requests at once, each for as many steps as it has tokens: with exponential service and patience
 //! that is M/M/c+M but for the step, a thousandth of the mean service. The 24 comparisons are to hold
 //! together with 99 % confidence (Bonferroni).
-#![allow(clippy::expect_used, reason = "a test stops at the first surprise")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use std::sync::Arc;
 
 use sim_core::{
-    ArrivalProcess, EngineSpec, Keep, Outcome, Precision, RequestSource, Rules, Setup, Slo,
-    StepTimeSpec, Workload,
-    clients::{Awaited, ClientSpec, ClientTime, GivenUpWork, Patience, PatienceTime},
+    ArrivalProcess, EngineSpec, Keep, LengthSpec, Outcome, Precision, RequestSource, Rules, Setup,
+    Slo, StepTimeSpec, Workload,
+    clients::{
+        Awaited, ClientSpec, ClientTime, GivenUpWork, Patience, PatienceTime, Retries, RetryWait,
+    },
     engine::{
-        Attendance, AttendedRun, OverloadPolicy, VllmRules, simulate_attended, vllm::Version,
+        Attendance, AttendedRun, OverloadPolicy, VllmRules, simulate_attended,
+        simulate_attended_by_oracle, vllm::Version,
     },
     measure::{Interval, share_interval},
     theory::ErlangA,
-    workload::{Arrivals, LengthPair, Mix, RateProfile, RequestClass, RequestLengths},
+    workload::{
+        Arrivals, LengthPair, Mix, RateProfile, RequestClass, RequestLengths, SharedPrefix,
+    },
 };
 
 const SERVERS: u64 = 8;
@@ -76,7 +81,7 @@ fn impatient(setup: &Setup, time: PatienceTime) -> AttendedRun {
         clients: ClientSpec { patience: Some(patience), ..ClientSpec::OPEN },
         overload: OverloadPolicy::UNBOUNDED,
     };
-    let keep = Keep { precision: Precision::Bounded, requests: true };
+    let keep = Keep { precision: Precision::Bounded, requests: true, intervals: false };
     simulate_attended(&attendance.before(setup), keep).expect("a run")
 }
 
@@ -145,4 +150,57 @@ fn patience_of_every_kind_has_its_own_effect() {
     let narrow = gone(ClientTime::LogNormal { mean_s: 1.0, sigma: 0.3 });
     let exponential = gone(ClientTime::Exponential { mean_s: 1.0 });
     assert!(fixed < narrow && narrow < exponential, "{fixed} {narrow} {exponential}");
+}
+
+/// The client of a lone request gives up while it decodes, and sends the same again. Of 64 tokens the
+/// prefix cache has all four blocks, of which the last is computed again, since a step samples from what
+/// it computes. With a beginning of 32 tokens that its class shares it is the same, and so is it where
+/// the engine goes on with the first attempt.
+#[test]
+fn a_retry_finds_the_prompt_of_the_attempt_before() {
+    for prefix_tokens in [0, 32, 500] {
+        for work in [GivenUpWork::Abandoned, GivenUpWork::StillDone] {
+            let cached = |prefix_caching| {
+                let rules = VllmRules { prefix_caching, ..VllmRules::plain(Version::V0_33) };
+                let mut lone = setup(Rules::VllmV1(rules), 1.0, None);
+                lone.workload.requests = 1;
+                let RequestSource::Mixed(mix) = &mut lone.workload.source else { panic!("a mix") };
+                let class = &mut Arc::make_mut(mix).classes[0];
+                class.lengths = RequestLengths::Independent {
+                    input: LengthSpec::Fixed { tokens: 64 },
+                    output: LengthSpec::Fixed { tokens: 40 },
+                };
+                class.shared_prefix =
+                    (prefix_tokens > 0).then_some(SharedPrefix { group: 3, tokens: prefix_tokens });
+                // A step takes 40 ms, and an answer 1.6 s: nobody waits that long.
+                lone.step_time = StepTimeSpec::Affine { fixed_s: 0.04, per_item_s: 0.0 };
+                let patience = Patience {
+                    time: PatienceTime::Same(ClientTime::Fixed { mean_s: 1.0 }),
+                    awaits: Awaited::Answer,
+                    work,
+                };
+                let retries = Retries {
+                    max_attempts: 3,
+                    wait: RetryWait::Immediate,
+                    honours_retry_after: false,
+                    budget: None,
+                };
+                let clients = ClientSpec {
+                    patience: Some(patience),
+                    retries: Some(retries),
+                    ..ClientSpec::OPEN
+                };
+                let attendance = Attendance { clients, overload: OverloadPolicy::UNBOUNDED };
+                let before = attendance.before(&lone);
+                let run = simulate_attended(&before, Keep::default()).expect("a run");
+                let slow = simulate_attended_by_oracle(&before, Keep::default()).expect("a run");
+                assert_eq!(run.run.cached_tokens, slow.run.cached_tokens);
+                assert_eq!(run.attempts.retries, 2);
+                run.run.cached_tokens
+            };
+            // Two retries, each of which finds three blocks.
+            assert_eq!(cached(true), 2 * 48);
+            assert_eq!(cached(false), 0);
+        }
+    }
 }

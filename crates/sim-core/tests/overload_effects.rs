@@ -14,7 +14,7 @@ use sim_core::{
     random::{Purpose, Stream},
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 /// Requests that an engine of [`setup`] can finish per second: 10 at a time, 20 steps of 10 ms each.
 const CAPACITY_PER_S: f64 = 50.0;

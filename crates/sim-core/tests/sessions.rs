@@ -8,15 +8,17 @@ use sim_core::{
     SetupError, Slo, StepTimeSpec, Workload,
     clients::{ClientSpec, ClientTime, Population, SessionCounts},
     engine::{
-        AttendedRun, AttendedSetup, OverloadPolicy, VllmRules, simulate_attended, vllm::Version,
+        AttendedRun, AttendedSetup, OverloadPolicy, VllmRules, simulate_attended,
+        simulate_attended_by_oracle, vllm::Version,
     },
+    fleet::RoundRobin,
     workload::{
         Arrivals, LengthPair, Mix, RateProfile, RequestClass, RequestLengths, Requests, Sessions,
         Turns,
     },
 };
 
-const KEEP: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn fixed(input: u64, output: u64) -> RequestLengths {
     let of = |tokens| LengthSpec::Fixed { tokens };
@@ -325,4 +327,46 @@ fn sessions_that_cannot_be_are_refused() {
         output: length,
     };
     assert_eq!(simulate_attended(&plain, KEEP).err(), Some(SetupError::NoSessions));
+}
+
+/// Replicas among which sessions are dealt out have, together, the sessions of the whole: none twice and
+/// none not at all. Each is the engine alone that has every so many-th of them.
+#[test]
+fn replicas_have_the_sessions_of_the_whole() {
+    let chat = class(
+        1.0,
+        fixed(40, 20),
+        Turns::Geometric { mean: 4.0 },
+        ClientTime::Exponential { mean_s: 2.0 },
+    );
+    let whole = attended(8.0, 900, 64, vec![chat]);
+    let fleet = RoundRobin::new(&whole.setup, 3).expect("a fleet");
+    let mut sum = SessionCounts::default();
+    let mut runs = Vec::new();
+    for replica in 0..3 {
+        let own = AttendedSetup { setup: fleet.setup_of(replica), ..whole.clone() };
+        let (run, sessions) = run(&own, 0);
+        let slow = simulate_attended_by_oracle(&own, KEEP).expect("a sound set-up");
+        assert_eq!(slow.sessions, Some(sessions));
+        assert_eq!((sessions.turns, run.run.in_flight), (300, 0));
+        sum.add(&sessions);
+        runs.push(run.run);
+    }
+    let (alone, of_alone) = run(&whole, 0);
+    assert_eq!(sum.found, of_alone.found);
+    assert_eq!(sum.verify(900), Ok(()));
+    // Of a stream that all replicas share each sees a third, so that all of them together see as many.
+    assert!(sum.begun.abs_diff(of_alone.begun) <= of_alone.begun / 10, "{sum:?} {of_alone:?}");
+    let total = fleet.merge(runs).expect("one run of each").total;
+    assert_eq!(total.verify(), Ok(()));
+    assert_eq!((total.offered, total.completed), (900, 900));
+    let records = total.requests.expect("they were kept");
+    assert!(records.windows(2).all(|pair| pair[0].arrival_s <= pair[1].arrival_s));
+    let firsts = |records: &[sim_core::RequestRecord]| {
+        records.iter().take(40).map(|record| record.arrival_s).collect::<Vec<_>>()
+    };
+    // Before answers make a difference the same turns come at the same times.
+    let of_whole = firsts(alone.run.requests.as_deref().expect("they were kept"));
+    let same = firsts(&records).iter().zip(&of_whole).filter(|(a, b)| a == b).count();
+    assert!(same >= 10, "{same}");
 }

@@ -15,7 +15,7 @@ use sim_core::{
     simulate_by_oracle, workload::Requests,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn speculations() -> impl Strategy<Value = Speculation> {
     let acceptance = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 5 => 0.0_f64..1.0];

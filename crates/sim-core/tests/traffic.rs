@@ -56,7 +56,7 @@ fn two_classes(rules: Rules) -> Setup {
 
 #[test]
 fn each_request_is_judged_by_the_target_of_its_class() {
-    let keep = Keep { precision: Precision::Bounded, requests: true };
+    let keep = Keep { precision: Precision::Bounded, requests: true, intervals: false };
     let vllm = Rules::VllmV1(VllmRules::plain(Version::V0_33));
     let batches =
         Rules::WholeBatches { max_delay_s: 0.0, noise: sim_core::engine::ServiceNoise::None };

@@ -22,7 +22,7 @@ use sim_core::{
 #[path = "settings/kernel.rs"]
 mod kernel;
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 const CASES: u32 = 1_000;
 
 /// Where a family of settings lies in the space of all.

@@ -16,7 +16,7 @@ use sim_core::{
     simulate_by_oracle,
 };
 
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 const SLO: Slo = Slo { ttft_s: 1.0, tpot_s: 0.04, share: 0.99 };
 
 fn specs() -> impl Strategy<Value = VllmSpec> {

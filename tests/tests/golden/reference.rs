@@ -9,7 +9,8 @@ use sim_core::{
 };
 
 /// Exact percentiles and every request.
-pub(crate) const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+pub(crate) const KEEP_ALL: Keep =
+    Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 /// The target behind the published summaries: 1 s to the first token, 40 ms per token after it,
 /// for 99 of 100 requests.

@@ -9,7 +9,7 @@ use sim_core::{
 use super::{Table, assert_close, replay};
 
 const SLO: Slo = Slo { ttft_s: 1.0, tpot_s: 1.0, share: 0.99 };
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn assert_reproduces(name: &str, rule: BatchRule, step_time: StepTimeSpec, mean_batch: f64) {
     let table = Table::read(&format!("{name}.csv"));
@@ -85,7 +85,7 @@ fn measured(
 }
 
 /// Seeds behind each mean.
-const SEEDS: u64 = 12;
+pub(super) const SEEDS: u64 = 12;
 
 /// Mean over the seeds and the half-width within which a further run falls 999 times in 1,000: a
 /// printed figure is one such run, and some eighty are compared. 4.437 is the 99.95 % quantile of t
@@ -97,7 +97,7 @@ pub(super) fn prediction(values: &[f64]) -> (f64, f64) {
     (mean, 4.437 * (variance * (1.0 + 1.0 / n)).sqrt())
 }
 
-fn assert_predicted(values: &[f64], printed: f64, last_digit: f64, what: &str) {
+pub(super) fn assert_predicted(values: &[f64], printed: f64, last_digit: f64, what: &str) {
     let (mean, half) = prediction(values);
     assert!(
         (mean - printed).abs() <= half + last_digit,

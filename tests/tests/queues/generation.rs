@@ -10,7 +10,7 @@ use super::{Table, assert_close, percentile, replay};
 
 const STEP: StepTimeSpec = StepTimeSpec::Affine { fixed_s: 0.02, per_item_s: 0.0005 };
 const SLO: Slo = Slo { ttft_s: 1.0, tpot_s: 1.0, share: 0.99 };
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
 fn assert_reproduces(run: &Run, table: &Table, kind: &str) {
     let first_s = table.numbers(&format!("{kind}_first_s"));

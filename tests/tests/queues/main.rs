@@ -5,6 +5,7 @@ mod batching;
 mod generation;
 mod little;
 mod overload;
+mod own;
 
 use std::{path::Path, sync::Arc};
 

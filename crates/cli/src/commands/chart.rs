@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
         None => output::print(&svg)?,
     }
     if args.json {
-        output::print(&report::plan_json(&answer, &scenario, Some(&resolved.ledger)))?;
+        output::print(&report::plan_json(&answer, &scenario, Some(&resolved.ledger), None))?;
     }
     Ok(output::code(plan::is_sized(&answer)))
 }

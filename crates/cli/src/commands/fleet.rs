@@ -42,7 +42,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         setup.workload.requests = requests.get().into();
     }
     let fleet = args.fleet(setup)?;
-    let keep = Keep { precision: Precision::default(), requests: false };
+    let keep = Keep { precision: Precision::default(), requests: false, intervals: false };
     let run = simulate_live(&fleet, keep)?;
     args.tell_idle_faults(&fleet, &run);
     let text = if args.json {

@@ -23,12 +23,20 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let planned = answer(&scenario, recording.as_ref(), depth, args.threads.count())?;
     let Planned { answer, resolved } = &planned;
     let ledger = resolved.as_ref().map(|resolved| &resolved.ledger);
+    // A recording is searched at many speeds; it has no profile beside its own.
+    let resolved_profile = resolved.as_ref().filter(|_| recording.is_none());
+    let job = resolved_profile.and_then(|resolved| planner::over_time(resolved, answer));
+    let over_time = job.map(|job| job.run()).transpose()?;
     let text = if args.json {
-        report::plan_json(answer, &scenario, ledger)
+        report::plan_json(answer, &scenario, ledger, over_time.as_ref())
     } else if args.csv {
         report::knee_csv(&answer.knee)
     } else {
         let mut text = report::plan_text(&report::tell(answer, &scenario));
+        if let Some(sentence) = over_time.as_ref().and_then(report::plan_over_time) {
+            text.push_str(&sentence);
+            text.push('\n');
+        }
         if !answer.knee.is_empty() {
             text.push('\n');
             text.push_str(&report::knee_table(&answer.knee));

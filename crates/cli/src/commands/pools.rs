@@ -28,7 +28,8 @@ pub(crate) fn run(
         ));
     }
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
-    let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
+    let keep =
+        Keep { precision, requests: args.requests_out.is_some() || args.csv, intervals: false };
     let disagg = &scenario.disagg;
     let pooled =
         Disaggregated::new(setup, (disagg.prefill, disagg.decode), link(args, scenario, setup)?)?;
@@ -80,7 +81,7 @@ fn together(
     replicas: u64,
     precision: Precision,
 ) -> Result<FleetRun, Failure> {
-    let keep = Keep { precision, requests: false };
+    let keep = Keep { precision, requests: false, intervals: false };
     let engine = if args.oracle { simulate_by_oracle } else { simulate };
     let fleet = RoundRobin::new(setup, replicas)?;
     let shares: Vec<Setup> = (0..replicas).map(|k| fleet.setup_of(k)).collect();

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
             Err(error) => {
                 let answer = plan::impossible(&scenario, &error, None, args.threads.count())?;
                 let text = if args.json {
-                    report::plan_json(&answer, &scenario, None)
+                    report::plan_json(&answer, &scenario, None, None)
                 } else {
                     report::plan_text(&report::tell(&answer, &scenario))
                 };
@@ -59,6 +59,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         report::run_json(&run, replicas, &scenario, (&classes, attempts), (false, args.windows))
     } else if args.windows {
         report::windows_csv(&run.windows)
+    } else if args.intervals {
+        report::intervals_csv(&run, args.trace.is_some()).map_err(Failure::input)?
     } else if args.csv {
         requests()
     } else {
@@ -97,19 +99,13 @@ fn choose_source(
     Ok(())
 }
 
-/// Share the users of a closed loop among the GPUs. Sessions come at a rate, which is shared as such.
+/// Share the users of a closed loop among the GPUs. Sessions come at a rate, which is shared as such,
+/// or are dealt out among replicas.
 fn share_users(
     attendance: &mut Attendance,
     args: &SimulateArgs,
     scenario: &Scenario,
 ) -> Result<(), Failure> {
-    if attendance.clients.population == Population::Sessions && args.replicas.get() > 1 {
-        return Err(Failure::input(format!(
-            "Turns of a session wait for the last answer, so they cannot be dealt out in turn to \
-             --replicas {}. Give --gpus {0} to share the sessions evenly.",
-            args.replicas
-        )));
-    }
     let Population::Closed { users, .. } = &mut attendance.clients.population else {
         return Ok(());
     };
@@ -154,12 +150,15 @@ fn simulated(
     args: &SimulateArgs,
 ) -> Result<(FleetRun, Option<Attempts>), Failure> {
     let precision = if args.exact { Precision::Exact } else { Precision::Bounded };
-    let keep = Keep { precision, requests: args.requests_out.is_some() || args.csv };
+    let keep =
+        Keep { precision, requests: args.requests_out.is_some() || args.csv, intervals: true };
     let fleet = RoundRobin::new(setup, args.replicas.get() as u64)?;
     let shares: Vec<Setup> = match attendance.clients.population {
-        Population::Open => (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect(),
+        Population::Open | Population::Sessions => {
+            (0..fleet.replicas()).map(|k| fleet.setup_of(k)).collect()
+        }
         // Nothing is dealt out: there is one replica.
-        Population::Closed { .. } | Population::Sessions => vec![setup.clone()],
+        Population::Closed { .. } => vec![setup.clone()],
     };
     let simulated = |share: &Setup| one(share, attendance, keep, args.oracle);
     let mut attempts = (!attendance.is_open()).then(Attempts::default);

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         Ok(points) => points,
         Err(answer) => {
             let text = if args.json {
-                report::plan_json(&answer, &scenario, None)
+                report::plan_json(&answer, &scenario, None, None)
             } else {
                 report::plan_text(&report::tell(&answer, &scenario))
             };

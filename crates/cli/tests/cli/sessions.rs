@@ -1,6 +1,6 @@
 //! Sessions of several turns, as a person or a script meets them.
 
-use super::{headroom, json, printed};
+use super::{json, printed};
 
 const CHAT: [&str; 6] =
     ["simulate", "rate=12", "turns=geometric(5)", "think=4s", "in=150", "sim.requests=4000"];
@@ -53,11 +53,34 @@ fn the_obvious_engine_counts_the_same() {
     }
 }
 
+/// Every session keeps to its replica, where its conversation is found again.
 #[test]
-fn sessions_are_shared_but_not_dealt_out() {
-    let output = headroom(&[&CHAT[..], &["--replicas", "2"]].concat()).assert().failure();
-    let told = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    assert!(told.contains("Give --gpus 2 to share the sessions evenly"), "{told}");
+fn sessions_are_dealt_out_among_replicas() {
+    let chat =
+        [&CHAT[..], &["sched.rules=vllm-0.33", "sched.prefix_caching=on", "--json"]].concat();
+    let alone = json(&chat);
+    let fleet = json(&[&chat[..], &["--replicas", "3"]].concat());
+    assert_eq!(fleet["replicas"], 3);
+    let sessions = &fleet["attempts"]["sessions"];
+    let count = |key: &str| sessions[key].as_u64().expect(key);
+    assert_eq!(
+        count("found_under_way") + count("begun"),
+        count("completed") + count("broken_off") + count("under_way")
+    );
+    assert_eq!((count("turns"), fleet["offered"].as_u64()), (4_000, Some(4_000)));
+    let of_alone = alone["attempts"]["sessions"]["found_under_way"].as_u64();
+    assert_eq!(Some(count("found_under_way")), of_alone);
+    let cached = |run: &serde_json::Value| {
+        let tokens = |key: &str| run[key].as_f64().expect("a number");
+        tokens("cached_tokens") / tokens("input_tokens")
+    };
+    assert!(cached(&fleet) > cached(&alone) - 0.05, "{} {}", cached(&fleet), cached(&alone));
+    let text = printed(&[&CHAT[..], &["--replicas", "3"]].concat());
+    assert!(
+        text.contains("3 replicas got the sessions, each with all its turns, in turn."),
+        "{text}"
+    );
+    // Shared as a rate they can be simulated, too.
     let text = printed(&[&CHAT[..], &["--gpus", "2"]].concat());
     assert!(text.contains("4,000 turns: "), "{text}");
 }

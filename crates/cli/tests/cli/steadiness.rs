@@ -11,7 +11,22 @@ fn a_steady_run_has_a_verdict_and_intervals_beside_its_values() {
     let run = json(&[&arguments[..], &["--json"]].concat());
     let steadiness = &run["steadiness"];
     assert_eq!(steadiness["verdict"], "stable");
-    for name in ["ttft_mean_s", "ttft_p50_s", "ttft_p99_s", "slo_share", "throughput_per_s"] {
+    for name in ["TPOT P90", "ITL P99", "end to end P90"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+    for name in [
+        "ttft_mean_s",
+        "ttft_p50_s",
+        "ttft_p99_s",
+        "tpot_p50_s",
+        "tpot_p90_s",
+        "itl_p50_s",
+        "itl_p99_s",
+        "e2e_p50_s",
+        "e2e_p90_s",
+        "slo_share",
+        "throughput_per_s",
+    ] {
         let interval = &steadiness["intervals"][name];
         let end = |end: &str| interval[end].as_f64().expect("a number");
         assert!(end("low") <= end("value") && end("value") <= end("high"), "{name}: {interval}");
@@ -19,6 +34,30 @@ fn a_steady_run_has_a_verdict_and_intervals_beside_its_values() {
     let throughput = &steadiness["intervals"]["throughput_per_s"];
     assert!(throughput["low"].as_f64() < throughput["high"].as_f64(), "{throughput}");
     assert_eq!(run["windows"], serde_json::Value::Null);
+}
+
+/// One row for each figure that can be told; where none can, there is no table.
+#[test]
+fn intervals_are_printed_as_csv() {
+    let arguments = ["simulate", "rate=15", "sim.requests=20000"];
+    let csv = printed(&[&arguments[..], &["--intervals"]].concat());
+    let run = json(&[&arguments[..], &["--json"]].concat());
+    let intervals = &run["steadiness"]["intervals"];
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    assert_eq!(rows.next().expect("a header")[..4], ["figure", "value", "low", "high"]);
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.len() > 12, "{csv}");
+    for row in rows {
+        let number = |place: usize| row[place].parse::<f64>().expect("a number");
+        let told = &intervals[row[0]];
+        for (place, key) in [(1, "value"), (2, "low"), (3, "high")] {
+            assert_eq!(Some(number(place)), told[key].as_f64(), "{row:?}");
+        }
+    }
+    let over = ["simulate", "rate=40", "sim.requests=3000", "--intervals"];
+    let refused = headroom(&over).assert().failure();
+    let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(text.contains("no steady state"), "{text}");
 }
 
 /// What runs on all replicas is no line before one of them; percentiles are of all requests.

@@ -152,3 +152,29 @@ fn a_shared_prefix_is_computed_once_where_it_is_cached() {
     assert_eq!(mean(&["prefix=800"]), plain);
     assert!(mean(&["prefix=800", "sched.prefix_caching=on"]) < 0.8 * plain);
 }
+
+/// A fleet is sized for the peak; what becomes of it under the profile itself is told beside.
+#[test]
+fn a_plan_tells_how_its_fleet_does_over_time() {
+    let plan = ["plan", "rate=20", "profile=spike(60s,30s,3)", "sim.requests=600", "--quick"];
+    let text = printed(&plan);
+    let line = text.lines().find(|line| line.starts_with("Over ")).expect("a sentence");
+    assert!(line.contains("of the profile, on one engine of that fleet: In windows of "), "{line}");
+    assert!(line.contains(" met the target; the worst, from "), "{line}");
+    let value = json(&[&plan[..], &["--json"]].concat());
+    let over_time = &value["over_time"];
+    // 60 s before the spike, 30 s of three times the rate, and 90 s after it, shared by the fleet.
+    let gpus = value["verdict"]["gpus"].as_f64().expect("a number");
+    let expected = 20.0 * (60.0 + 90.0 + 90.0) / gpus;
+    assert!(expected > 600.0, "{gpus}");
+    let requests = over_time["requests"].as_f64().expect("a number");
+    assert!((requests - expected).abs() <= 1.0, "{over_time}");
+    let by_window = &over_time["by_window"];
+    let number = |key: &str| by_window[key].as_u64().expect("a number");
+    assert!(number("windows") >= 2 && number("meeting") <= number("windows"), "{by_window}");
+    assert!(by_window["worst"]["slo_share"].as_f64().expect("a share") <= 1.0);
+    for steady in [&["plan", "rate=20"][..], &["plan", "arrivals=closed(50,5s)"]] {
+        let steady = json(&[steady, &["sim.requests=400", "--quick", "--json"]].concat());
+        assert_eq!(steady["over_time"], serde_json::Value::Null);
+    }
+}

@@ -22,7 +22,7 @@ use super::{
 /// How many policies there are: see [`policy`].
 pub(super) const POLICIES: u32 = ENGINES + 5;
 const ENGINES: u32 = 6;
-const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true };
+const KEEP_ALL: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 /// Relative difference that rounding explains: sums of some thousand terms in another order.
 const ROUNDING: f64 = 1e-9;
 /// Windows that a run is cut into.

@@ -48,8 +48,9 @@ pub(crate) fn run_share(met: u64, offered: u64) -> String {
 }
 
 /// “5 replicas got the requests in turn. Of one of them:”
-pub(crate) fn run_replicas(replicas: u64) -> String {
-    format!("{} replicas got the requests in turn. On one of them:", count(replicas))
+pub(crate) fn run_replicas(replicas: u64, by_session: bool) -> String {
+    let what = if by_session { "sessions, each with all its turns," } else { "requests" };
+    format!("{} replicas got the {what} in turn. On one of them:", count(replicas))
 }
 
 pub(crate) const IN_POOLS: &str = "in pools";

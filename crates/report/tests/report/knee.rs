@@ -57,7 +57,7 @@ fn json_has_a_schema_units_and_no_withheld_latency() {
     let answer = sized(Estimate::exactly(22.6));
     let scenario = Scenario::preset();
     let value: serde_json::Value =
-        serde_json::from_str(&plan_json(&answer, &scenario, None)).unwrap();
+        serde_json::from_str(&plan_json(&answer, &scenario, None, None)).unwrap();
     assert_eq!(value["schema"], report::SCHEMA);
     assert_eq!(value["verdict"]["gpus"], 6);
     assert_eq!(value["scenario"]["model"], "qwen2.5-7b");

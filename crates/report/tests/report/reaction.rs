@@ -110,7 +110,7 @@ fn requests_without_an_answer_are_told_and_withhold_percentiles() {
     assert_eq!(first.matches("withheld").count(), 3, "{first}");
     assert!(table.contains("A percentile is withheld"), "{table}");
     let value: serde_json::Value =
-        serde_json::from_str(&plan_json(&many, &scenario, None)).expect("JSON");
+        serde_json::from_str(&plan_json(&many, &scenario, None, None)).expect("JSON");
     assert!(value["planned"]["ttft_p99_s"].is_null() && value["planned"]["ttft_p50_s"].is_object());
     assert_eq!(value["planned"]["answered_share"], 0.97);
     let csv = knee_csv(&many.knee);

@@ -146,8 +146,7 @@ impl ResolveError {
 
 fn no_speculation(tokens: u64, beside: &str) -> String {
     format!(
-        "spec.tokens={tokens} beside {beside}: only sched.rules=reference has speculative decoding, \
-         and only with clients that wait in order of arrival for as long as it takes."
+        "spec.tokens={tokens} beside {beside}: only sched.rules=reference has speculative decoding."
     )
 }
 

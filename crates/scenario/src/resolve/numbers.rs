@@ -73,7 +73,8 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
             remedies: Vec::new(),
         });
     }
-    if let Some(beside) = beside_drafts(scenario, resolved.attendance.is_open()) {
+    if scenario.spec.tokens > 0 && scenario.rules != SchedRules::Reference {
+        let beside = ["sched.rules=", &scenario.rules.text()].concat();
         let tokens = scenario.spec.tokens;
         return Err(ResolveError::NoSpeculation { tokens, beside, remedies: Vec::new() });
     }
@@ -150,17 +151,6 @@ const fn room(scenario: &Scenario, kv_capacity_tokens: u64) -> (u64, u64) {
     match scenario.rules {
         SchedRules::Vllm { .. } => (kv_capacity_tokens - kv_capacity_tokens % BLOCK_SIZE, 1),
         _ => (kv_capacity_tokens, 0),
-    }
-}
-
-/// What there are no drafts beside, where some are asked for.
-fn beside_drafts(scenario: &Scenario, is_open: bool) -> Option<String> {
-    if scenario.spec.tokens == 0 {
-        None
-    } else if scenario.rules != SchedRules::Reference {
-        Some(["sched.rules=", &scenario.rules.text()].concat())
-    } else {
-        (!is_open).then(|| scenario.reacting_settings().join(", "))
     }
 }
 

@@ -48,7 +48,8 @@ fn with(settings: &[&str]) -> Scenario {
 
 fn outcomes(scenario: &Scenario) -> String {
     let setup = scenario.resolve().unwrap_or_else(|error| panic!("{error}")).setup;
-    let run = simulate(&setup, Keep { precision: Precision::Exact, requests: true });
+    let run =
+        simulate(&setup, Keep { precision: Precision::Exact, requests: true, intervals: false });
     format!("{:?}", run.expect("a run").requests)
 }
 

@@ -45,7 +45,7 @@ fn more_gpus_take_less_time_but_not_in_proportion() {
 fn a_run_waits_for_the_server_before_the_engine() {
     let settings = [("rate", "0.5"), ("sim.requests", "200")];
     let resolved = deployed(&settings).resolve().unwrap();
-    let keep = Keep { precision: Precision::Exact, requests: false };
+    let keep = Keep { precision: Precision::Exact, requests: false, intervals: false };
     let run = simulate(&resolved.setup, keep).unwrap();
     let prompt = resolved.ledger.get("step.lone_prefill_s").unwrap().value;
     let api = resolved.ledger.get("step.api_s").unwrap().value;

@@ -450,14 +450,6 @@ fn drafts_become_rules_and_need_room() {
 }
 
 #[test]
-fn clients_that_react_have_no_drafts() {
-    let scenario = with(&[("spec.tokens", "4"), ("overload.queue_limit", "9")]);
-    let text = scenario.resolve().unwrap_err().to_string();
-    assert!(text.starts_with("spec.tokens=4 beside overload.queue_limit=9: "), "{text}");
-    assert!(text.ends_with("Try spec.tokens=0 (without drafts)."), "{text}");
-}
-
-#[test]
 fn other_rules_have_no_drafts() {
     for rules in ["vllm-0.33", "static", "dynamic(0.02s)", "sequential"] {
         let mut scenario = Scenario::preset();
@@ -468,8 +460,7 @@ fn other_rules_have_no_drafts() {
             error.to_string(),
             format!(
                 "spec.tokens=4 beside sched.rules={rules}: only sched.rules=reference has \
-                 speculative decoding, and only with clients that wait in order of arrival for as \
-                 long as it takes. Try sched.rules=reference (with drafts), or spec.tokens=0 \
+                 speculative decoding. Try sched.rules=reference (with drafts), or spec.tokens=0 \
                  (without drafts)."
             )
         );

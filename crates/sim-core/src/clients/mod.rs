@@ -231,6 +231,19 @@ impl SessionCounts {
         }
     }
 
+    /// Add those of another replica.
+    pub const fn add(&mut self, other: &Self) {
+        self.found += other.found;
+        self.begun += other.begun;
+        self.completed += other.completed;
+        self.broken_off += other.broken_off;
+        self.under_way += other.under_way;
+        self.turns += other.turns;
+        self.cut_turns += other.cut_turns;
+        self.input_tokens += other.input_tokens;
+        self.history_tokens += other.history_tokens;
+    }
+
     /// That no session and no turn is lost, given the users' requests of the run.
     ///
     /// # Errors

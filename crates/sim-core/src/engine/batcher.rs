@@ -107,8 +107,7 @@ impl BatchSetup {
             #[cfg(feature = "kernel")]
             api_s: StepModel::new(&self.step_time).api_s(),
         };
-        Recorder::new(self.slo, bounds, total, keep.precision, keep.requests)
-            .judging(&self.workload)
+        Recorder::new(self.slo, bounds, total, keep).judging(&self.workload)
     }
 }
 

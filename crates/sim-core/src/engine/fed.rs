@@ -8,13 +8,18 @@
 use std::collections::VecDeque;
 
 use crate::{
-    measure::{Finished, Recorder, Step, ValueRun},
+    float::greater,
+    measure::{Finished, Recorder},
     setup::EngineSpec,
     step_time::StepModel,
     workload::Request,
 };
 
-use super::{finish_queue::FinishQueue, jump::Jump, seen_until_s};
+use super::{
+    jump::Jump,
+    running::{Batch, Running},
+    seen_until_s,
+};
 
 /// A request in the engine's line.
 #[derive(Clone, Copy, Debug)]
@@ -25,27 +30,11 @@ pub(crate) struct Waiting {
     pub(crate) since_s: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    request: Request,
-    start_s: f64,
-    first_token_s: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HalfDone {
-    slot: u32,
-    remaining_tokens: u64,
-}
-
 /// Steps that the engine is taking.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     jump: Jump,
-    /// Tokens that each step computes.
-    tokens: u64,
-    /// Requests that hold a slot.
-    running: u64,
+    batch: Batch,
     /// Tokens of the half-done prompt in each step.
     chunk: u64,
     /// Whether a request begins or completes its prompt in it.
@@ -66,17 +55,7 @@ enum State {
 /// One engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Fed {
-    spec: EngineSpec,
-    now_s: f64,
-    step: u64,
-    slots: Vec<Slot>,
-    free_slots: Vec<u32>,
-    decoding: u64,
-    half_done: Option<HalfDone>,
-    context_tokens: u64,
-    kv_tokens: u64,
-    finishing: FinishQueue,
-    fresh: Vec<u32>,
+    running: Running,
     line: VecDeque<Waiting>,
     /// Tokens that those in the line will hold at their ends.
     line_tokens: u64,
@@ -89,17 +68,7 @@ impl Fed {
     /// An engine that begins at `now_s`.
     pub(crate) fn new(spec: EngineSpec, now_s: f64) -> Self {
         Self {
-            spec,
-            now_s,
-            step: 0,
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            decoding: 0,
-            half_done: None,
-            context_tokens: 0,
-            kv_tokens: 0,
-            finishing: FinishQueue::new(),
-            fresh: Vec::new(),
+            running: Running::new(spec, now_s),
             line: VecDeque::new(),
             line_tokens: 0,
             state: State::Idle,
@@ -112,16 +81,16 @@ impl Fed {
     pub(crate) fn next_s(&self) -> Option<f64> {
         match &self.state {
             State::Idle => None,
-            State::Due => Some(self.now_s),
-            State::Busy(plan) => Some(self.now_s + plan.jump.total_s(plan.jump.steps)),
+            State::Due => Some(self.running.now_s),
+            State::Busy(plan) => Some(self.running.now_s + plan.jump.total_s(plan.jump.steps)),
         }
     }
 
     /// Requests with a slot.
     pub(crate) fn running(&self) -> u64 {
         match &self.state {
-            State::Busy(plan) => plan.running,
-            State::Idle | State::Due => self.decoding + u64::from(self.half_done.is_some()),
+            State::Busy(plan) => plan.batch.running,
+            State::Idle | State::Due => self.running.number(),
         }
     }
 
@@ -137,7 +106,7 @@ impl Fed {
 
     /// KV tokens reserved.
     pub(crate) const fn kv_tokens(&self) -> u64 {
-        self.kv_tokens
+        self.running.kv_tokens()
     }
 
     /// Tokens due for what waits.
@@ -148,7 +117,7 @@ impl Fed {
     /// Time with a step running up to `now_s`, in seconds.
     pub(crate) fn busy_s(&self, now_s: f64) -> f64 {
         match self.state {
-            State::Busy(_) => self.busy_s + crate::float::greater(now_s - self.now_s, 0.0),
+            State::Busy(_) => self.busy_s + greater(now_s - self.running.now_s, 0.0),
             State::Idle | State::Due => self.busy_s,
         }
     }
@@ -161,8 +130,8 @@ impl Fed {
     /// Whether a request that came now would begin with the next step.
     pub(crate) fn could_begin(&self, request: &Request) -> bool {
         let tokens = self.waiting_tokens() + request.final_tokens();
-        self.in_flight() < self.spec.max_num_seqs
-            && self.kv_tokens + tokens <= self.spec.kv_capacity_tokens
+        self.in_flight() < self.running.spec().max_num_seqs
+            && tokens <= self.running.free_kv_tokens()
     }
 
     /// A request comes at `at_s`; it fits into the cache.
@@ -172,15 +141,15 @@ impl Fed {
         self.line.push_back(waiting);
         match &mut self.state {
             State::Idle => {
-                if at_s > seen_until_s(self.now_s) {
-                    self.now_s = at_s;
+                if at_s > seen_until_s(self.running.now_s) {
+                    self.running.now_s = at_s;
                 }
                 self.state = State::Due;
             }
             State::Due => {}
             State::Busy(plan) => {
                 if plan.can_be_cut && !was_waiting && plan.jump.steps > 1 {
-                    plan.jump.stop_at_arrival(self.now_s, at_s);
+                    plan.jump.stop_at_arrival(self.running.now_s, at_s);
                 }
             }
         }
@@ -197,156 +166,74 @@ impl Fed {
         if let State::Busy(plan) = self.state {
             self.take(&plan, recorder, finished);
         }
-        let is_idle = self.decoding == 0 && self.half_done.is_none() && self.line.is_empty();
+        let is_idle = self.running.number() == 0 && self.line.is_empty();
         self.state = if is_idle { State::Idle } else { State::Busy(self.compose(model, recorder)) };
     }
 
     fn compose(&mut self, model: &StepModel, recorder: &mut Recorder) -> Plan {
-        let running_before = self.decoding + u64::from(self.half_done.is_some());
-        let mut budget = self.spec.max_num_batched_tokens.saturating_sub(self.decoding);
-        let chunk = self.continue_prompt(&mut budget);
-        let has_room = budget > 0 && running_before < self.spec.max_num_seqs;
+        let running_before = self.running.number();
+        let mut budget = self.running.budget();
+        let chunk = self.running.continue_prompt(&mut budget);
+        let has_room = budget > 0 && running_before < self.running.spec().max_num_seqs;
         let (admitted, admitted_tokens) = self.admit(budget, running_before, recorder);
-        let tokens = self.decoding + chunk + admitted_tokens;
-        let sequences = self.decoding + u64::from(chunk > 0) + admitted;
-        let changes = admitted > 0 || !self.fresh.is_empty();
-        let most = if changes { 1 } else { self.steps_until_change(chunk) };
-        let lines = model.lines(tokens, sequences);
-        let jump = Jump::along(&lines, self.context_tokens, tokens, most);
-        let running = running_before + admitted;
+        let decoding = self.running.decoding();
+        let batch = Batch {
+            tokens: decoding + chunk + admitted_tokens,
+            running: running_before + admitted,
+        };
+        let sequences = decoding + u64::from(chunk > 0) + admitted;
+        let changes = admitted > 0 || self.running.completes_prompts();
+        let most = if changes { 1 } else { self.running.steps_until_change(chunk) };
+        let lines = model.lines(batch.tokens, sequences);
+        let jump = Jump::along(&lines, self.running.context_tokens(), batch.tokens, most);
         let can_be_cut = has_room && self.line.is_empty();
-        Plan { jump, tokens, running, chunk, changes, can_be_cut }
-    }
-
-    fn continue_prompt(&mut self, budget: &mut u64) -> u64 {
-        let Some(half_done) = self.half_done else { return 0 };
-        let chunk = half_done.remaining_tokens.min(*budget);
-        *budget -= chunk;
-        if chunk == half_done.remaining_tokens {
-            self.fresh.push(half_done.slot);
-            self.half_done = None;
-        }
-        chunk
-    }
-
-    fn steps_until_change(&self, chunk: u64) -> u64 {
-        let finish = self.finishing.next_step(self.step).map_or(u64::MAX, |step| step - self.step);
-        match &self.half_done {
-            Some(half_done) if chunk > 0 => finish.min((half_done.remaining_tokens - 1) / chunk),
-            _ => finish,
-        }
+        Plan { jump, batch, chunk, changes, can_be_cut }
     }
 
     fn admit(&mut self, mut budget: u64, mut running: u64, recorder: &mut Recorder) -> (u64, u64) {
         let (mut admitted, mut tokens) = (0, 0);
         while budget > 0
-            && running < self.spec.max_num_seqs
+            && running < self.running.spec().max_num_seqs
             && let Some(&Waiting { request, since_s }) = self.line.front()
-            && request.final_tokens() <= self.spec.kv_capacity_tokens - self.kv_tokens
+            && request.final_tokens() <= self.running.free_kv_tokens()
         {
             self.line.pop_front();
             self.line_tokens -= request.final_tokens();
-            recorder.admitted(self.now_s - since_s);
-            self.kv_tokens += request.final_tokens();
-            let slot = self.occupy(request);
-            let chunk = request.input_tokens.min(budget);
-            budget -= chunk;
-            if chunk == request.input_tokens {
-                self.fresh.push(slot);
-            } else {
-                let remaining_tokens = request.input_tokens - chunk;
-                self.half_done = Some(HalfDone { slot, remaining_tokens });
-            }
+            recorder.admitted(self.running.now_s - since_s);
+            tokens += self.running.begin(request, &mut budget).1;
             running += 1;
             admitted += 1;
-            tokens += chunk;
         }
         (admitted, tokens)
     }
 
-    fn occupy(&mut self, request: Request) -> u32 {
-        let slot = Slot { request, start_s: self.now_s, first_token_s: 0.0 };
-        if let Some(free) = self.free_slots.pop() {
-            self.slots[free as usize] = slot;
-            return free;
-        }
-        self.slots.push(slot);
-        (self.slots.len() - 1) as u32
-    }
-
     fn take(&mut self, plan: &Plan, recorder: &mut Recorder, finished: &mut Vec<Finished>) {
-        let jump = &plan.jump;
-        let total_s = jump.total_s(jump.steps);
-        self.now_s += total_s;
-        self.step += jump.steps;
-        self.busy_s += total_s;
-        self.context_tokens += plan.tokens * jump.steps;
-        self.generated_tokens += self.decoding * jump.steps;
-        recorder.stepped(&Step {
-            gaps: ValueRun {
-                first: jump.first_s,
-                slope: jump.slope_s,
-                count: jump.steps,
-                weight: self.decoding,
-            },
-            total_s,
-            compute_bound: jump.compute_bound,
-            running: plan.running,
-            kv_tokens: self.kv_tokens,
-        });
+        let Plan { jump, batch, .. } = plan;
+        self.generated_tokens += self.running.decoding() * jump.steps;
+        self.busy_s += self.running.take(batch, jump, recorder);
         if plan.changes {
-            self.first_tokens(finished);
-        } else if let Some(half_done) = &mut self.half_done {
-            half_done.remaining_tokens -= plan.chunk * jump.steps;
-        }
-        while let Some(index) = self.finishing.pop(self.step) {
-            self.release(index, finished);
-        }
-    }
-
-    fn first_tokens(&mut self, finished: &mut Vec<Finished>) {
-        while let Some(index) = self.fresh.pop() {
-            let slot = &mut self.slots[index as usize];
-            slot.first_token_s = self.now_s;
-            let output_tokens = slot.request.output_tokens;
-            self.decoding += 1;
-            self.context_tokens += 1;
-            self.generated_tokens += 1;
-            if output_tokens == 1 {
-                self.release(index, finished);
-            } else {
-                self.finishing.insert(self.step + output_tokens - 1, index, self.step);
+            while let Some((slot, _, is_over)) = self.running.first_token() {
+                self.generated_tokens += 1;
+                if is_over {
+                    finished.push(self.running.release(slot));
+                }
             }
+        } else {
+            self.running.computed_prompt(plan.chunk * jump.steps);
         }
-    }
-
-    fn release(&mut self, index: u32, finished: &mut Vec<Finished>) {
-        let slot = self.slots[index as usize];
-        self.decoding -= 1;
-        self.context_tokens -= slot.request.final_tokens();
-        self.kv_tokens -= slot.request.final_tokens();
-        self.free_slots.push(index);
-        finished.push(Finished {
-            request: slot.request,
-            start_s: slot.start_s,
-            first_token_s: slot.first_token_s,
-            finish_s: self.now_s,
-        });
+        while let Some(slot) = self.running.last_token() {
+            finished.push(self.running.release(slot));
+        }
     }
 
     /// The engine is lost at `at_s`: everybody it had, in order of arrival, with since when they have
     /// been waiting again. The steps that it was taking come to nothing.
     pub(crate) fn lose(self, at_s: f64, recorder: &mut Recorder) -> Vec<Waiting> {
-        let mut is_free = vec![false; self.slots.len()];
-        for &free in &self.free_slots {
-            is_free[free as usize] = true;
-        }
-        let slots = self.slots.iter().zip(&is_free).filter(|(_, is_free)| !**is_free);
         let mut all: Vec<Waiting> = Vec::new();
-        for (slot, _) in slots {
+        for request in self.running.all() {
             // Since its last whole step it has been in the system for nothing.
-            recorder.admitted(at_s - self.now_s);
-            all.push(Waiting { request: slot.request, since_s: at_s });
+            recorder.admitted(at_s - self.running.now_s);
+            all.push(Waiting { request, since_s: at_s });
         }
         all.extend(self.line);
         all.sort_by_key(|waiting| waiting.request.index);

@@ -28,10 +28,12 @@ mod by_number;
 mod fed;
 mod finish_queue;
 mod inbox;
+mod jobs;
 mod jump;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod rules;
+mod running;
 mod seldom;
 mod sessions;
 #[cfg(any(test, feature = "oracle"))]
@@ -48,6 +50,7 @@ pub use attended::simulate_attended_by_oracle;
 pub use attended::{Attendance, AttendedRun, AttendedSetup, AttendedSimulation, simulate_attended};
 pub use batcher::{BatchRule, BatchSetup, ServiceNoise, simulate_batches};
 pub(crate) use fed::{Fed, Waiting};
+pub(crate) use jobs::{Job, Jobs};
 #[cfg(any(test, feature = "oracle"))]
 pub use rules::simulate_by_oracle;
 pub use rules::{BLOCK_SIZE, Rules, Simulation, VllmRules, simulate};
@@ -56,7 +59,7 @@ pub use slots::{
     ServiceTime, SlotCounts, SlotOutcome, SlotRecord, SlotsRun, SlotsSetup, simulate_slots,
 };
 pub use speculation::Speculation;
-pub(crate) use stepwise::{Job, Stepwise};
+pub(crate) use stepwise::Stepwise;
 pub use waiting_line::{Codel, OverloadPolicy, ServiceOrder};
 
 use crate::{measure::Precision, setup::EngineSpec, step_time::StepModel};
@@ -74,6 +77,9 @@ pub struct Keep {
     pub precision: Precision,
     /// Whether every request's times are kept; memory then grows with their number.
     pub requests: bool,
+    /// Whether intervals of the percentiles of TPOT, ITL and end-to-end time can be told; memory
+    /// then grows with the number of windows. Without the feature `growth` they cannot.
+    pub intervals: bool,
 }
 
 /// Limits that a run proves it kept.

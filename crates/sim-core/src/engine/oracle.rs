@@ -7,13 +7,14 @@ use crate::{
     measure::{Finished, Recorder, Run, Step, ValueRun},
     setup::{Setup, SetupError},
     step_time::{StepModel, StepShape},
-    workload::Request,
+    workload::{Request, Requests},
 };
 
 use super::{
     EngineBounds, Keep, has_arrived,
+    jobs::Job,
     speculation::{Acceptances, Speculation},
-    stepwise::{Job, drafting_s, jobs_of},
+    stepwise::drafting_s,
 };
 
 struct Running {
@@ -47,7 +48,14 @@ pub(super) fn reference_by_oracle(
     keep: Keep,
 ) -> Result<Run, SetupError> {
     setup.check()?;
-    Ok(jobs_by_oracle(setup, speculation, jobs_of(setup).1.collect(), keep))
+    let requests = Requests::new(&setup.workload, setup.seed);
+    let places = requests.clone();
+    let job = |request: Request| Job {
+        request,
+        held_tokens: 0,
+        key: places.place_in_whole(request.index),
+    };
+    Ok(jobs_by_oracle(setup, speculation, requests.map(job).collect(), keep))
 }
 
 /// Simulate an engine with requests in order of arrival, some of which may come with their context.
@@ -59,8 +67,7 @@ pub(crate) fn jobs_by_oracle(
 ) -> Run {
     let bounds = EngineBounds::new(&setup.engine, &StepModel::new(&setup.step_time));
     let total = jobs.len() as u64;
-    let recorder = Recorder::new(setup.slo, bounds, total, keep.precision, keep.requests)
-        .judging(&setup.workload);
+    let recorder = Recorder::new(setup.slo, bounds, total, keep).judging(&setup.workload);
     let mut coming = jobs.into_iter().peekable();
     let (waiting, running) = (VecDeque::new(), Vec::new());
     let mut engine = Engine { setup, speculation, now_s: 0.0, waiting, running, recorder };

@@ -181,7 +181,7 @@ impl Simulation {
     /// [`new`](Self::new).
     ///
     /// # Errors
-    /// The set-up holds a number outside its domain, or rules without clients that react.
+    /// The set-up holds a number outside its domain.
     pub fn attended(
         setup: &Setup,
         attendance: &Attendance,

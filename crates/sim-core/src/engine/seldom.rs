@@ -14,8 +14,10 @@ use crate::{
 
 use super::{
     Attendance, AttendedSimulation, BLOCK_SIZE, BatchRule, BatchSetup, Keep, Progress, Rules,
-    ServiceNoise, VllmRules, simulate_batches,
-    stepwise::{Stepwise, jobs_of},
+    ServiceNoise, VllmRules,
+    jobs::Jobs,
+    simulate_batches,
+    stepwise::Stepwise,
     vllm::{Content, Standing, Standings, VllmSetup, VllmSimulation, VllmSpec},
 };
 
@@ -31,7 +33,7 @@ pub(super) trait Seldom {
 /// Prepare a run by rules that are [seldom](Rules::are_seldom), or with clients or a line that react.
 ///
 /// # Errors
-/// The set-up holds a number outside its domain, or rules without clients that react.
+/// The set-up holds a number outside its domain.
 #[inline(never)]
 pub(super) fn start(
     setup: &Setup,
@@ -49,7 +51,8 @@ pub(super) fn start(
             Box::new(Ended(simulate_batches(&batches, keep)?))
         }
         Rules::Speculative(speculation) => {
-            Box::new(Stepwise::new(setup, *speculation, jobs_of(setup), keep))
+            let jobs = Jobs::of_workload(setup, *speculation);
+            Box::new(Stepwise::new(setup, *speculation, keep, jobs.total(), |_| jobs))
         }
         Rules::Reference => Box::new(Ended(super::simulate(setup, keep)?)),
     };

@@ -6,13 +6,13 @@ use crate::{
     clients::{SessionCounts, rest_of_think_s, think_s},
     engine::{
         by_number::ByNumber,
-        vllm::{Before, Said},
+        vllm::{Answered, Before, Said},
     },
     float::lesser,
     random::{Purpose, Stream},
     setup::{Setup, SetupError},
     workload::{
-        Conversation, LengthSpec, Mix, Request, RequestClass, RequestLengths, RequestSource,
+        Conversation, Deal, LengthSpec, Mix, Request, RequestClass, RequestLengths, RequestSource,
         Requests, Sessions, UnderWay, Workload, lengths_of_turn,
     },
 };
@@ -67,12 +67,12 @@ pub(super) fn found_under_way(mix: &Mix, class: &RequestClass) -> u64 {
     libm::round(lesser(thinking(mix, class), MOST_UNDER_WAY)) as u64
 }
 
-/// The sessions of a set-up whose workload has any.
+/// The sessions of a set-up whose workload has any. Where they are dealt out, those of all replicas.
 ///
 /// # Errors
 /// A source without classes, or so many sessions at once that they would fill the memory.
 pub(super) fn mix_of(setup: &Setup) -> Result<&Arc<Mix>, SetupError> {
-    let RequestSource::Mixed(mix) = &setup.workload.source else {
+    let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
         return Err(SetupError::NoSessions);
     };
     let at_once: f64 = mix.classes.iter().map(|class| thinking(mix, class)).sum();
@@ -87,9 +87,17 @@ pub(super) fn mix_of(setup: &Setup) -> Result<&Arc<Mix>, SetupError> {
     Ok(mix)
 }
 
+/// Replicas among which sessions are dealt out, and which of them this is.
+pub(super) fn deal_of(setup: &Setup) -> (u64, u64) {
+    match &setup.workload.source {
+        RequestSource::Dealt(deal) => (deal.replicas, deal.replica),
+        _ => (1, 0),
+    }
+}
+
 /// The stream of new sessions, of which only the arrival time and the class count: the workload's own
-/// pattern of arrivals, at the rate of sessions.
-pub(super) fn arrivals(mix: &Mix, seed: u64) -> Requests {
+/// pattern of arrivals, at the rate of sessions. Of `replicas` it is every so many-th of them.
+pub(super) fn arrivals(mix: &Mix, (replicas, replica): (u64, u64), seed: u64) -> Requests {
     const TOKEN: LengthSpec = LengthSpec::Fixed { tokens: 1 };
     let mut sessions = mix.clone();
     for class in &mut sessions.classes {
@@ -98,7 +106,8 @@ pub(super) fn arrivals(mix: &Mix, seed: u64) -> Requests {
         class.sessions = None;
     }
     sessions.arrivals.rate_per_s = sessions.total_weight();
-    let source = RequestSource::Mixed(Arc::new(sessions));
+    let whole = Box::new(RequestSource::Mixed(Arc::new(sessions)));
+    let source = RequestSource::Dealt(Deal { source: whole, replicas, replica });
     Requests::new(&Workload { source, requests: u64::MAX }, seed)
 }
 
@@ -144,11 +153,14 @@ pub(super) struct SessionSenders {
 }
 
 impl SessionSenders {
-    pub(super) fn new(mix: &Arc<Mix>, requests: u64, seed: u64) -> Self {
+    /// Those of a set-up, given its classes.
+    pub(super) fn new(mix: &Arc<Mix>, setup: &Setup) -> Self {
+        let (requests, seed) = (setup.workload.requests, setup.seed);
+        let (replicas, replica) = deal_of(setup);
         let mut senders = Self {
             mix: Arc::clone(mix),
             seed,
-            arrivals: arrivals(mix, seed),
+            arrivals: arrivals(mix, (replicas, replica), seed),
             total: requests,
             to_send: requests,
             under_way: ByNumber::new(),
@@ -157,7 +169,8 @@ impl SessionSenders {
         };
         for (class, spec) in mix.classes.iter().enumerate() {
             let sessions = sessions_of(spec);
-            for index in 0..found_under_way(mix, spec) {
+            // Each replica has every so many-th, as of those that are going to begin.
+            for index in (replica..found_under_way(mix, spec)).step_by(replicas as usize) {
                 let session = found(class, index);
                 let key = key_of(session, standing_of(&sessions, seed, session).done);
                 let send_s = rest_of_think_s(&sessions.think, seed, key);
@@ -184,7 +197,7 @@ impl SessionSenders {
         }
         let going = self.going_to_send.first().map(|&(bits, key)| (bits, key, None));
         let begins = self.arrivals.peek().map(|session| {
-            let key = key_of(begun(session.index), 0);
+            let key = key_of(begun(self.arrivals.place_in_whole(session.index)), 0);
             (session.arrival_s.to_bits(), key, Some(session.class as usize))
         });
         match (going, begins) {
@@ -257,15 +270,15 @@ impl SessionSenders {
     }
 
     /// The turn of a key has ended, with the answer to an attempt or without any.
-    pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
+    pub(super) fn ended(&mut self, key: u64, answered: Option<Answered>, now_s: f64) {
         let (number, turn) = place_of(key);
         let Some(session) = self.under_way.get_mut(number) else { return };
-        if let Some(attempt) = answered
+        if let Some(answered) = answered
             && session.left > 0
         {
             // The last token of an answer is not computed.
             let up_to_tokens = session.conversation.tokens() - 1;
-            session.said.push(Said { turn: attempt, up_to_tokens });
+            session.said.extend(answered.said(up_to_tokens));
             if self.to_send > 0 {
                 let think = sessions_of(&self.mix.classes[session.class]).think;
                 let next = key_of(number, turn + 1);

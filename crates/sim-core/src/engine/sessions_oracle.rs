@@ -3,14 +3,14 @@
 
 use crate::{
     clients::{ClientTime, SessionCounts, rest_of_think_s, think_s},
-    engine::vllm::{Before, Said},
+    engine::vllm::{Answered, Before},
     setup::Setup,
     workload::{Request, RequestClass, lengths_of_turn},
 };
 
 use super::sessions::{
-    arrivals, begun, found, found_under_way, key_of, mix_of, place_of, sessions_of, standing_of,
-    turns_of,
+    arrivals, begun, deal_of, found, found_under_way, key_of, mix_of, place_of, sessions_of,
+    standing_of, turns_of,
 };
 
 /// A session with all its turns.
@@ -26,8 +26,8 @@ struct Laid {
     most_tokens: u64,
     think: ClientTime,
     is_session: bool,
-    /// The turns answered in the run, each with its attempt.
-    answered: Vec<(usize, u64)>,
+    /// The turns answered in the run.
+    answered: Vec<(usize, Answered)>,
     end: End,
 }
 
@@ -51,10 +51,14 @@ impl ObviousSessions {
     pub(super) fn new(setup: &Setup) -> Option<Self> {
         let mix = mix_of(setup).ok()?;
         let seed = setup.seed;
+        let (replicas, replica) = deal_of(setup);
         let mut laid = Vec::new();
         for (index, class) in mix.classes.iter().enumerate() {
             let sessions = sessions_of(class);
             for place in 0..found_under_way(mix, class) {
+                if place % replicas != replica {
+                    continue;
+                }
                 let number = found(index, place);
                 let standing = standing_of(&sessions, seed, number);
                 let key = key_of(number, standing.done);
@@ -64,7 +68,9 @@ impl ObviousSessions {
             }
         }
         // No more can begin than turns are sent.
-        for session in arrivals(mix, seed).take(setup.workload.requests as usize) {
+        let own = |session: &Request| session.index % replicas == replica;
+        let begin = arrivals(mix, (1, 0), seed).filter(own);
+        for session in begin.take(setup.workload.requests as usize) {
             let index = session.class as usize;
             let class = &mix.classes[index];
             let number = begun(session.index);
@@ -106,17 +112,17 @@ impl ObviousSessions {
     pub(super) fn next_send(
         &mut self,
         key: u64,
-        answered: Option<u64>,
+        answered: Option<Answered>,
         now_s: f64,
     ) -> Option<(f64, u64)> {
         let seed = self.seed;
         let laid = self.of(key);
         let next = place_of(key).1 + 1;
-        let Some(attempt) = answered else {
+        let Some(answered) = answered else {
             laid.end = End::BrokenOff;
             return None;
         };
-        laid.answered.push((place_of(key).1 as usize, attempt));
+        laid.answered.push((place_of(key).1 as usize, answered));
         if next == laid.turns.len() as u64 {
             laid.end = End::Completed;
         } else {
@@ -186,12 +192,11 @@ impl Laid {
     /// What each turn before has left of which the prompt of this one is made, where nothing has moved.
     fn before(&self, turn: usize) -> Before {
         let unmoved = |other: usize| (other + 1..=turn).all(|later| !self.prompt(later).2);
-        let said = |&(other, attempt): &(usize, u64)| {
-            let up_to_tokens = self.prompt(other).0 + self.turns[other].1 - 1;
-            Said { turn: attempt, up_to_tokens }
+        let said = |(other, answered): &(usize, Answered)| {
+            answered.said(self.prompt(*other).0 + self.turns[*other].1 - 1)
         };
         let there = self.answered.iter().filter(|(other, _)| unmoved(*other));
-        Before { pinned_tokens: self.pinned_tokens(), turns: there.map(said).collect() }
+        Before { pinned_tokens: self.pinned_tokens(), turns: there.flat_map(said).collect() }
     }
 
     /// Tokens of a turn's prompt, of the conversation in it, and whether the turn lost others that the

@@ -1,22 +1,19 @@
 //! The fast engine: O(1) per step, and closed-form jumps while nothing changes.
 //!
-//! Everything that a step does to a decoding request is implied by the step count, so no step
-//! touches the batch: who finishes when is a queue keyed by step number, the context is a running
-//! sum, and the gaps between tokens are one weighted entry per step. At most one prompt can be
-//! half done, and it is always the last to have been admitted (see the `reference` rules).
+//! No step touches who runs (`running.rs`), and step times are lines in the context, so that many steps
+//! which change nothing are one jump.
 
 use crate::{
-    measure::{Finished, Recorder, Run, Step, ValueRun},
-    setup::{EngineSpec, Setup},
+    measure::{Recorder, Run},
+    setup::Setup,
     step_time::StepModel,
-    workload::Request,
 };
 
 use super::{
     EngineBounds, Keep,
-    finish_queue::FinishQueue,
-    inbox::{Aborted, Inbox},
+    inbox::Inbox,
     jump::Jump,
+    running::{Batch, Running},
     seen_until_s,
 };
 
@@ -34,42 +31,13 @@ pub enum Progress {
     Done,
 }
 
-/// A running request.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    request: Request,
-    start_s: f64,
-    first_token_s: f64,
-}
-
-/// A prompt that did not fit into one step.
-#[derive(Clone, Copy, Debug)]
-struct HalfDone {
-    slot: u32,
-    remaining_tokens: u64,
-}
-
 /// The reference rules under one workload, advanced piece by piece.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceSimulation<I> {
-    engine: EngineSpec,
     model: StepModel,
     /// Who is not running yet.
     inbox: I,
-    now_s: f64,
-    /// Steps taken.
-    step: u64,
-    slots: Vec<Slot>,
-    free_slots: Vec<u32>,
-    decoding: u64,
-    half_done: Option<HalfDone>,
-    /// Tokens computed and generated, over all running requests.
-    context_tokens: u64,
-    /// KV tokens reserved.
-    kv_tokens: u64,
-    finishing: FinishQueue,
-    /// Requests whose prompt is completed by the step being composed.
-    fresh: Vec<u32>,
+    running: Running,
     recorder: Recorder,
 }
 
@@ -82,31 +50,11 @@ impl<I: Inbox> ReferenceSimulation<I> {
         open: impl FnOnce(&mut Recorder) -> I,
     ) -> Self {
         let model = StepModel::new(&setup.step_time);
-        let mut recorder = Recorder::new(
-            setup.slo,
-            EngineBounds::new(&setup.engine, &model),
-            total,
-            keep.precision,
-            keep.requests,
-        )
-        .judging(&setup.workload);
+        let mut recorder =
+            Recorder::new(setup.slo, EngineBounds::new(&setup.engine, &model), total, keep)
+                .judging(&setup.workload);
         let inbox = open(&mut recorder);
-        Self {
-            engine: setup.engine,
-            model,
-            inbox,
-            now_s: 0.0,
-            step: 0,
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            decoding: 0,
-            half_done: None,
-            context_tokens: 0,
-            kv_tokens: 0,
-            finishing: FinishQueue::new(),
-            fresh: Vec::new(),
-            recorder,
-        }
+        Self { model, inbox, running: Running::new(setup.engine, 0.0), recorder }
     }
 
     /// Take up to `most` jumps.
@@ -116,10 +64,10 @@ impl<I: Inbox> ReferenceSimulation<I> {
     #[inline(never)]
     pub(super) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
-            if self.running() == 0 {
+            if self.running.number() == 0 {
                 let Some(wake_s) = self.inbox.wake_s() else { return Progress::Done };
-                if wake_s > seen_until_s(self.now_s) {
-                    self.now_s = wake_s;
+                if wake_s > seen_until_s(self.running.now_s) {
+                    self.running.now_s = wake_s;
                 }
             }
             self.advance_once();
@@ -131,137 +79,80 @@ impl<I: Inbox> ReferenceSimulation<I> {
     /// [`Progress::Done`] reports what has ended so far.
     #[must_use]
     pub(super) fn finish(self) -> (Run, I) {
-        let in_flight = self.inbox.in_flight(self.running(), &self.recorder);
+        let in_flight = self.inbox.in_flight(self.running.number(), &self.recorder);
         // Of a server that still works for clients that have gone, the books are open too.
-        let is_over = self.running() == 0 && self.inbox.wake_s().is_none();
+        let is_over = self.running.number() == 0 && self.inbox.wake_s().is_none();
         let run = self.recorder.finish(in_flight);
         debug_assert!(!is_over || run.verify() == Ok(()), "{:?}", run.verify());
         (run, self.inbox)
     }
 
-    fn running(&self) -> u64 {
-        self.decoding + u64::from(self.half_done.is_some())
-    }
-
     /// Compose one step, take it, and as many more as change nothing.
     fn advance_once(&mut self) {
-        let seen_until_s = seen_until_s(self.now_s);
+        let seen_until_s = seen_until_s(self.running.now_s);
         if I::ATTENDED {
             self.hear_clients(seen_until_s);
         }
-        let running_before = self.running();
-        let mut budget = self.engine.max_num_batched_tokens.saturating_sub(self.decoding);
-        let chunk = self.continue_prompt(&mut budget);
-        let has_room = budget > 0 && running_before < self.engine.max_num_seqs;
+        let running_before = self.running.number();
+        let mut budget = self.running.budget();
+        let chunk = self.running.continue_prompt(&mut budget);
+        let has_room = budget > 0 && running_before < self.running.spec().max_num_seqs;
         let is_waiting = self.inbox.is_waiting(seen_until_s);
         let admitted = if has_room && is_waiting {
             self.admit(budget, running_before, seen_until_s)
         } else {
             Admitted::default()
         };
+        let decoding = self.running.decoding();
         let batch = Batch {
-            tokens: self.decoding + chunk + admitted.tokens,
-            // The prompt begun earlier, if it takes part; whoever is admitted joins it.
-            sequences: self.decoding + u64::from(chunk > 0) + admitted.requests,
+            tokens: decoding + chunk + admitted.tokens,
             running: running_before + admitted.requests,
         };
-        let changes = admitted.requests > 0 || !self.fresh.is_empty();
+        // The prompt begun earlier, if it takes part; whoever is admitted joins it.
+        let sequences = decoding + u64::from(chunk > 0) + admitted.requests;
+        let changes = admitted.requests > 0 || self.running.completes_prompts();
         if I::ATTENDED && batch.running == 0 {
             // Whoever waited was dropped, or can never be admitted.
-            self.inbox.refuse_head(self.now_s, &mut self.recorder);
+            self.inbox.refuse_head(self.running.now_s, &mut self.recorder);
             return;
         }
         let extra_s = self.inbox.take_extra_work_s();
         let alone = changes || extra_s > 0.0;
-        let most = if alone { 1 } else { self.steps_until_change(chunk) };
-        let lines = self.model.lines(batch.tokens, batch.sequences);
-        let mut jump = Jump::along(&lines, self.context_tokens, batch.tokens, most);
+        let most = if alone { 1 } else { self.running.steps_until_change(chunk) };
+        let lines = self.model.lines(batch.tokens, sequences);
+        let mut jump = Jump::along(&lines, self.running.context_tokens(), batch.tokens, most);
         if extra_s > 0.0 {
             jump.first_s += extra_s;
         }
         if jump.steps > 1
             && let Some(cut_s) = self.inbox.cut_s(has_room, is_waiting)
         {
-            jump.stop_at_arrival(self.now_s, cut_s);
+            jump.stop_at_arrival(self.running.now_s, cut_s);
         }
-        self.take(&batch, &jump);
-        self.inbox.hear_before(self.now_s, &mut self.recorder);
+        self.running.take(&batch, &jump, &mut self.recorder);
+        self.inbox.hear_before(self.running.now_s, &mut self.recorder);
         if changes {
             self.first_tokens();
-        } else if let Some(half_done) = &mut self.half_done {
-            // It is the only prompt that these steps worked on.
-            half_done.remaining_tokens -= chunk * jump.steps;
+        } else {
+            self.running.computed_prompt(chunk * jump.steps);
         }
         self.last_tokens();
-    }
-
-    /// Give the half-done prompt its part of the budget, and tell how much that is.
-    #[inline]
-    fn continue_prompt(&mut self, budget: &mut u64) -> u64 {
-        let Some(half_done) = self.half_done else { return 0 };
-        let chunk = half_done.remaining_tokens.min(*budget);
-        *budget -= chunk;
-        if chunk == half_done.remaining_tokens {
-            self.fresh.push(half_done.slot);
-            self.half_done = None;
-        }
-        chunk
-    }
-
-    /// How many steps can be taken before a request finishes or the half-done prompt completes.
-    fn steps_until_change(&self, chunk: u64) -> u64 {
-        let finish = self.finishing.next_step(self.step).map_or(u64::MAX, |step| step - self.step);
-        match &self.half_done {
-            // The step that completes the prompt is composed on its own.
-            Some(half_done) if chunk > 0 => finish.min((half_done.remaining_tokens - 1) / chunk),
-            _ => finish,
-        }
-    }
-
-    /// Advance time, step count and context, and record what the steps did.
-    #[inline]
-    fn take(&mut self, batch: &Batch, jump: &Jump) {
-        let total_s = jump.total_s(jump.steps);
-        self.now_s += total_s;
-        self.step += jump.steps;
-        self.context_tokens += batch.tokens * jump.steps;
-        self.recorder.stepped(&Step {
-            gaps: ValueRun {
-                first: jump.first_s,
-                slope: jump.slope_s,
-                count: jump.steps,
-                weight: self.decoding,
-            },
-            total_s,
-            compute_bound: jump.compute_bound,
-            running: batch.running,
-            kv_tokens: self.kv_tokens,
-        });
     }
 
     /// Admit waiting requests in order of arrival while budget, slots and memory last.
     fn admit(&mut self, mut budget: u64, mut running: u64, seen_until_s: f64) -> Admitted {
         let mut admitted = Admitted::default();
         while budget > 0
-            && running < self.engine.max_num_seqs
+            && running < self.running.spec().max_num_seqs
             && let Some(request) = self.inbox.take(
-                self.now_s,
+                self.running.now_s,
                 seen_until_s,
-                self.engine.kv_capacity_tokens - self.kv_tokens,
+                self.running.free_kv_tokens(),
                 &mut self.recorder,
             )
         {
-            self.kv_tokens += request.final_tokens();
-            let slot = self.occupy(request);
+            let (slot, chunk) = self.running.begin(request, &mut budget);
             self.inbox.started(request.index, slot);
-            let chunk = request.input_tokens.min(budget);
-            budget -= chunk;
-            if chunk == request.input_tokens {
-                self.fresh.push(slot);
-            } else {
-                let remaining_tokens = request.input_tokens - chunk;
-                self.half_done = Some(HalfDone { slot, remaining_tokens });
-            }
             running += 1;
             admitted.requests += 1;
             admitted.tokens += chunk;
@@ -270,40 +161,21 @@ impl<I: Inbox> ReferenceSimulation<I> {
         admitted
     }
 
-    fn occupy(&mut self, request: Request) -> u32 {
-        let slot = Slot { request, start_s: self.now_s, first_token_s: 0.0 };
-        if let Some(free) = self.free_slots.pop() {
-            self.slots[free as usize] = slot;
-            return free;
-        }
-        self.slots.push(slot);
-        (self.slots.len() - 1) as u32
-    }
-
     /// Give their first token to the requests whose prompt this step completed.
     fn first_tokens(&mut self) {
-        while let Some(index) = self.fresh.pop() {
-            let slot = &mut self.slots[index as usize];
-            slot.first_token_s = self.now_s;
-            let output_tokens = slot.request.output_tokens;
-            self.inbox.first_token(slot.request.index, self.step);
-            self.decoding += 1;
-            self.context_tokens += 1;
-            if output_tokens == 1 {
-                self.release(index);
-            } else {
-                self.finishing.insert(self.step + output_tokens - 1, index, self.step);
+        while let Some((slot, index, is_over)) = self.running.first_token() {
+            self.inbox.first_token(index, self.running.step());
+            if is_over {
+                self.release(slot);
             }
         }
     }
 
     /// Let go of the requests that got their last token in this step.
     fn last_tokens(&mut self) {
-        while let Some(index) = self.finishing.pop(self.step) {
-            if I::ATTENDED && self.slots[index as usize].first_token_s.is_nan() {
-                self.free_slots.push(index);
-            } else {
-                self.release(index);
+        while let Some(slot) = self.running.last_token() {
+            if !(I::ATTENDED && self.running.has_gone(slot)) {
+                self.release(slot);
             }
         }
     }
@@ -311,52 +183,16 @@ impl<I: Inbox> ReferenceSimulation<I> {
     /// Let the clients do what they do until now, and free what they gave up.
     fn hear_clients(&mut self, seen_until_s: f64) {
         self.inbox.hear_until(seen_until_s, &mut self.recorder);
-        while let Some(aborted) = self.inbox.abort(self.now_s, self.step, &mut self.recorder) {
-            self.free(&aborted);
+        let (now_s, step) = (self.running.now_s, self.running.step());
+        while let Some(aborted) = self.inbox.abort(now_s, step, &mut self.recorder) {
+            self.running.free(&aborted);
         }
     }
 
-    /// Free a running request that nobody waits for. A decoding one keeps its place in the queue of
-    /// finishes, so that its slot is used again only after that; the mark is a first token at no time.
-    fn free(&mut self, aborted: &Aborted) {
-        let index = aborted.slot;
-        let slot = &mut self.slots[index as usize];
-        let request = slot.request;
-        self.kv_tokens -= request.final_tokens();
-        if let Some(first_step) = aborted.first_token_step {
-            slot.first_token_s = f64::NAN;
-            self.decoding -= 1;
-            self.context_tokens -= request.input_tokens + self.step + 1 - first_step;
-        } else if let Some(half_done) = self.half_done.take() {
-            // Without a first token it is the one prompt that is not done.
-            self.context_tokens -= request.input_tokens - half_done.remaining_tokens;
-            self.free_slots.push(index);
-        }
-    }
-
-    fn release(&mut self, index: u32) {
-        let slot = self.slots[index as usize];
-        self.decoding -= 1;
-        self.context_tokens -= slot.request.final_tokens();
-        self.kv_tokens -= slot.request.final_tokens();
-        self.free_slots.push(index);
-        let finished = Finished {
-            request: slot.request,
-            start_s: slot.start_s,
-            first_token_s: slot.first_token_s,
-            finish_s: self.now_s,
-        };
+    fn release(&mut self, slot: u32) {
+        let finished = self.running.release(slot);
         self.inbox.finished(&finished, &mut self.recorder);
     }
-}
-
-/// What one step works on.
-#[derive(Clone, Copy, Debug)]
-struct Batch {
-    tokens: u64,
-    sequences: u64,
-    /// Requests that hold a slot, at work or not.
-    running: u64,
 }
 
 /// What one step admitted.

@@ -11,12 +11,13 @@ use crate::{
     measure::{Finished, Recorder, Run, Step, ValueRun},
     setup::{EngineSpec, Setup},
     step_time::{ContextLines, StepModel},
-    workload::{Request, RequestSource, Requests},
 };
 
 use super::{
     EngineBounds, Keep, Progress,
     finish_queue::FinishQueue,
+    inbox::Aborted,
+    jobs::{Job, Jobs},
     seen_until_s,
     seldom::Seldom,
     speculation::{Acceptances, Speculation},
@@ -25,44 +26,21 @@ use super::{
 /// Steps of one request that are drawn at once.
 const BLOCK: u64 = 64;
 
-/// A request as it comes to an engine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
-    /// What the engine has to do. Where it holds tokens already there is no prompt left, and every
-    /// token of the output is decoded.
-    pub(crate) request: Request,
-    /// Tokens of its context whose keys and values come with it, in place of a prompt.
-    pub(crate) held_tokens: u64,
-    /// Its place in the whole stream of requests, to which its random numbers belong.
-    pub(crate) key: u64,
-}
-
-impl Job {
-    /// Tokens of KV cache that it needs: its final length, and the drafts of its last step, which
-    /// are written before they are verified.
-    pub(crate) const fn kv_tokens(&self, speculation: &Speculation) -> u64 {
-        self.held_tokens + self.request.final_tokens() + speculation.tokens
-    }
-}
-
-/// The requests of a workload as an engine meets them.
-pub(super) fn jobs_of(setup: &Setup) -> (u64, impl Iterator<Item = Job> + 'static) {
-    let requests = Requests::new(&setup.workload, setup.seed);
-    let (first, every) = match &setup.workload.source {
-        RequestSource::Dealt(deal) => (deal.replica, deal.replicas),
-        _ => (0, 1),
-    };
-    let job =
-        move |request: Request| Job { request, held_tokens: 0, key: first + every * request.index };
-    (requests.total(), requests.map(job))
-}
-
 /// A running request.
 #[derive(Clone, Debug)]
 struct Slot {
     job: Job,
     start_s: f64,
+    /// Not a number once its client has gone.
     first_token_s: f64,
+    drawn: Drawn,
+    /// What was drawn before its present block of steps, and how many steps had been taken.
+    before: (Drawn, u64),
+}
+
+/// How far the steps of a request have been drawn.
+#[derive(Clone, Debug)]
+struct Drawn {
     /// Output tokens that are not drawn yet.
     remaining_tokens: u64,
     acceptances: Acceptances,
@@ -75,16 +53,14 @@ struct HalfDone {
     remaining_tokens: u64,
 }
 
-/// One engine under one stream of requests, advanced piece by piece.
+/// One engine and what stands before it, advanced piece by piece.
+#[derive(Clone, Debug)]
 pub(crate) struct Stepwise {
     engine: EngineSpec,
     model: StepModel,
     speculation: Speculation,
     seed: u64,
-    jobs: Box<dyn Iterator<Item = Job>>,
-    /// The next request that is not running and can ever be served.
-    next: Option<Job>,
-    total: u64,
+    jobs: Jobs,
     now_s: f64,
     /// Steps taken.
     step: u64,
@@ -106,6 +82,16 @@ pub(crate) struct Stepwise {
     recorder: Recorder,
 }
 
+impl Drawn {
+    /// Tokens that the next step yields; 0 once all are drawn.
+    #[inline]
+    fn next(&mut self, speculation: &Speculation) -> u64 {
+        let tokens = self.acceptances.next(speculation).min(self.remaining_tokens);
+        self.remaining_tokens -= tokens;
+        tokens
+    }
+}
+
 /// What one step works on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
@@ -118,25 +104,25 @@ struct Batch {
 }
 
 impl Stepwise {
-    /// Prepare a run of a checked set-up for requests in order of arrival, `total` of them.
+    /// Prepare a run of a checked set-up, in which so many users' requests come.
     pub(crate) fn new(
         setup: &Setup,
         speculation: Speculation,
-        (total, jobs): (u64, impl Iterator<Item = Job> + 'static),
         keep: Keep,
+        total: u64,
+        open: impl FnOnce(&mut Recorder) -> Jobs,
     ) -> Self {
         let model = StepModel::new(&setup.step_time);
         let bounds = EngineBounds::new(&setup.engine, &model);
-        let recorder = Recorder::new(setup.slo, bounds, total, keep.precision, keep.requests)
-            .judging(&setup.workload);
-        let mut engine = Self {
+        let mut recorder = Recorder::new(setup.slo, bounds, total, keep).judging(&setup.workload);
+        let mut jobs = open(&mut recorder);
+        jobs.open(&mut recorder);
+        Self {
             engine: setup.engine,
             model,
             speculation,
             seed: setup.seed,
-            jobs: Box::new(jobs),
-            next: None,
-            total,
+            jobs,
             now_s: 0.0,
             step: 0,
             slots: Vec::new(),
@@ -150,21 +136,6 @@ impl Stepwise {
             fresh: Vec::new(),
             joined: Vec::new(),
             recorder,
-        };
-        engine.meet_next();
-        engine
-    }
-
-    /// Look at the next request that can ever be served; turn away those that cannot.
-    fn meet_next(&mut self) {
-        self.next = None;
-        for job in self.jobs.by_ref() {
-            self.recorder.arrived(&job.request);
-            if job.kv_tokens(&self.speculation) <= self.engine.kv_capacity_tokens {
-                self.next = Some(job);
-                return;
-            }
-            self.recorder.rejected(&job.request);
         }
     }
 
@@ -176,37 +147,50 @@ impl Stepwise {
     pub(crate) fn advance(&mut self, most: u64) -> Progress {
         for _ in 0..most {
             if self.running() == 0 {
-                let Some(next) = self.next else { return Progress::Done };
-                if next.request.arrival_s > seen_until_s(self.now_s) {
-                    self.now_s = next.request.arrival_s;
+                let Some(wake_s) = self.jobs.wake_s() else { return Progress::Done };
+                if wake_s > seen_until_s(self.now_s) {
+                    self.now_s = wake_s;
                 }
             }
             self.advance_once();
         }
-        Progress::Running { ended: self.recorder.ended(), total: self.total }
+        Progress::Running { ended: self.recorder.ended(), total: self.jobs.total() }
     }
 
     /// The measures of what has ended so far.
-    pub(crate) fn finish(self) -> Run {
-        let in_flight = self.running() + u64::from(self.next.is_some());
+    pub(crate) fn finish(self) -> (Run, Jobs) {
+        let in_flight = self.jobs.in_flight(self.running(), &self.recorder);
+        // Of a server that still works for clients that have gone, the books are open too.
+        let is_over = self.running() == 0 && self.jobs.wake_s().is_none();
         let run = self.recorder.finish(in_flight);
-        debug_assert!(in_flight > 0 || run.verify() == Ok(()), "{:?}", run.verify());
-        run
+        debug_assert!(!is_over || run.verify() == Ok(()), "{:?}", run.verify());
+        (run, self.jobs)
     }
 
     /// The run to its end.
     pub(crate) fn run(mut self) -> Run {
         while self.advance(u64::MAX) != Progress::Done {}
-        self.finish()
+        self.finish().0
     }
 
     /// Compose one step and take it.
     fn advance_once(&mut self) {
-        let batch = self.compose();
+        let seen_until_s = seen_until_s(self.now_s);
+        self.hear_clients(seen_until_s);
+        let batch = self.compose(seen_until_s);
+        if self.running() == 0 && self.fresh.is_empty() {
+            // Whoever waited was dropped, or can never be admitted.
+            self.jobs.refuse_head(self.now_s, &mut self.recorder);
+            return;
+        }
         self.take(&batch);
+        self.jobs.hear_before(self.now_s, &mut self.recorder);
         self.first_tokens();
         while let Some(index) = self.finishing.pop(self.step) {
-            if self.slots[index as usize].remaining_tokens > 0 {
+            let slot = &self.slots[index as usize];
+            if slot.first_token_s.is_nan() {
+                self.free_slots.push(index);
+            } else if slot.drawn.remaining_tokens > 0 {
                 self.draw(index);
             } else {
                 self.release(index);
@@ -214,7 +198,15 @@ impl Stepwise {
         }
     }
 
-    fn compose(&mut self) -> Batch {
+    /// Let the clients do what they do until now, and free what they gave up.
+    fn hear_clients(&mut self, seen_until_s: f64) {
+        self.jobs.hear_until(seen_until_s, &mut self.recorder);
+        while let Some(aborted) = self.jobs.abort(self.now_s, &mut self.recorder) {
+            self.free(&aborted);
+        }
+    }
+
+    fn compose(&mut self, seen_until_s: f64) -> Batch {
         let mut batch = Batch::default();
         let decoded = self.decoding * self.speculation.width();
         let mut budget = self.engine.max_num_batched_tokens.saturating_sub(decoded);
@@ -232,23 +224,25 @@ impl Stepwise {
                 self.half_done = None;
             }
         }
-        self.admit(&mut batch, budget);
+        self.admit(&mut batch, budget, seen_until_s);
         batch
     }
 
     /// Admit waiting requests in order of arrival while budget, slots and memory last.
-    fn admit(&mut self, batch: &mut Batch, mut budget: u64) {
-        let seen_until_s = seen_until_s(self.now_s);
+    fn admit(&mut self, batch: &mut Batch, mut budget: u64, seen_until_s: f64) {
         // Whoever completes a prompt in this step holds a slot, too.
         while budget > 0
             && self.running() + (self.fresh.len() as u64) < self.engine.max_num_seqs
-            && let Some(job) = self.next
-            && job.request.arrival_s <= seen_until_s
-            && job.kv_tokens(&self.speculation) <= self.engine.kv_capacity_tokens - self.kv_tokens
+            && let Some(job) = self.jobs.take(
+                (self.now_s, seen_until_s),
+                self.engine.kv_capacity_tokens - self.kv_tokens,
+                &self.speculation,
+                &mut self.recorder,
+            )
         {
-            self.recorder.admitted(self.now_s - job.request.arrival_s);
             self.kv_tokens += job.kv_tokens(&self.speculation);
             let slot = self.occupy(job);
+            self.jobs.started(job.request.index, slot);
             if job.held_tokens > 0 {
                 budget = budget.saturating_sub(self.speculation.width());
                 self.context_tokens += job.held_tokens;
@@ -267,17 +261,20 @@ impl Stepwise {
                     self.half_done = Some(HalfDone { slot, remaining_tokens });
                 }
             }
-            self.meet_next();
         }
     }
 
     fn occupy(&mut self, job: Job) -> u32 {
+        let drawn = Drawn {
+            remaining_tokens: job.request.output_tokens,
+            acceptances: Acceptances::new(self.seed, job.key),
+        };
         let slot = Slot {
             job,
             start_s: self.now_s,
             first_token_s: 0.0,
-            remaining_tokens: job.request.output_tokens,
-            acceptances: Acceptances::new(self.seed, job.key),
+            before: (drawn.clone(), self.step),
+            drawn,
         };
         if let Some(free) = self.free_slots.pop() {
             self.slots[free as usize] = slot;
@@ -289,18 +286,57 @@ impl Stepwise {
 
     /// Draw the next steps of a decoding request, and wake it at the last of them.
     fn draw(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
+        let Slot { drawn, before, .. } = &mut self.slots[index as usize];
+        *before = (drawn.clone(), self.step);
         let mut steps = 0;
         if self.speculation.tokens == 0 {
-            steps = std::mem::take(&mut slot.remaining_tokens);
+            steps = std::mem::take(&mut drawn.remaining_tokens);
         }
-        while slot.remaining_tokens > 0 && steps < BLOCK {
+        while drawn.remaining_tokens > 0 && steps < BLOCK {
             steps += 1;
-            let tokens = slot.acceptances.next(&self.speculation).min(slot.remaining_tokens);
-            slot.remaining_tokens -= tokens;
-            self.yields[((self.step + steps) % BLOCK) as usize] += tokens;
+            self.yields[((self.step + steps) % BLOCK) as usize] += drawn.next(&self.speculation);
         }
         self.finishing.insert(self.step + steps, index, self.step);
+    }
+
+    /// Take back what the steps to come were to yield for a decoding request. Returns how many of its
+    /// output tokens it has got.
+    fn take_back(&mut self, index: u32) -> u64 {
+        let slot = &self.slots[index as usize];
+        let (mut drawn, begun) = slot.before.clone();
+        let earlier_tokens = slot.job.request.output_tokens - drawn.remaining_tokens;
+        if self.speculation.tokens == 0 {
+            return earlier_tokens + self.step - begun;
+        }
+        let mut generated_tokens = earlier_tokens;
+        for step in begun + 1..=begun + BLOCK {
+            let tokens = drawn.next(&self.speculation);
+            if step > self.step {
+                self.yields[(step % BLOCK) as usize] -= tokens;
+            } else {
+                generated_tokens += tokens;
+            }
+        }
+        generated_tokens
+    }
+
+    /// Free a running request that nobody waits for. A decoding one keeps its place in the queue of
+    /// finishes, so that its slot is used again only after that.
+    fn free(&mut self, aborted: &Aborted) {
+        let index = aborted.slot;
+        let Job { request, held_tokens, .. } = self.slots[index as usize].job;
+        self.kv_tokens -= self.slots[index as usize].job.kv_tokens(&self.speculation);
+        if aborted.first_token_step.is_some() {
+            let generated_tokens = self.take_back(index);
+            self.slots[index as usize].first_token_s = f64::NAN;
+            self.decoding -= 1;
+            self.context_tokens -= held_tokens + request.input_tokens + generated_tokens;
+            self.jobs.waste(generated_tokens);
+        } else if let Some(half_done) = self.half_done.take() {
+            // Without a first token it is the one prompt that is not done.
+            self.context_tokens -= request.input_tokens - half_done.remaining_tokens;
+            self.free_slots.push(index);
+        }
     }
 
     /// How long the step takes in seconds, and whether arithmetic sets its pace.
@@ -319,6 +355,7 @@ impl Stepwise {
     /// Advance time, step count and context, and record what the step did.
     fn take(&mut self, batch: &Batch) {
         let (step_s, compute_bound) = self.step_s(batch);
+        let step_s = step_s + self.jobs.take_extra_work_s();
         self.now_s += step_s;
         self.step += 1;
         let yielded = if self.speculation.tokens == 0 {
@@ -351,8 +388,9 @@ impl Stepwise {
         while let Some(index) = self.fresh.pop() {
             let slot = &mut self.slots[index as usize];
             slot.first_token_s = self.now_s;
-            slot.remaining_tokens -= 1;
-            let is_over = slot.remaining_tokens == 0;
+            slot.drawn.remaining_tokens -= 1;
+            let is_over = slot.drawn.remaining_tokens == 0;
+            self.jobs.first_token(slot.job.request.index, self.step);
             self.decoding += 1;
             self.context_tokens += 1;
             if is_over {
@@ -369,12 +407,13 @@ impl Stepwise {
         self.context_tokens -= slot.job.held_tokens + slot.job.request.final_tokens();
         self.kv_tokens -= slot.job.kv_tokens(&self.speculation);
         self.free_slots.push(index);
-        self.recorder.finished(&Finished {
+        let finished = Finished {
             request: slot.job.request,
             start_s: slot.start_s,
             first_token_s: slot.first_token_s,
             finish_s: self.now_s,
-        });
+        };
+        self.jobs.finished(&finished, &mut self.recorder);
     }
 }
 
@@ -396,6 +435,6 @@ impl Seldom for Stepwise {
     }
 
     fn finish(self: Box<Self>) -> Run {
-        Self::finish(*self)
+        Self::finish(*self).0
     }
 }

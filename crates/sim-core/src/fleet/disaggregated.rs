@@ -13,7 +13,7 @@
 //! the decode replicas' affair.
 
 use crate::{
-    engine::{EngineBounds, Job, Keep, Rules, Speculation, Stepwise},
+    engine::{EngineBounds, Job, Jobs, Keep, Rules, Speculation, Stepwise},
     float::{from_count, greater},
     measure::{Distribution, Finished, Precision, Recorder, RequestRecord, Run},
     setup::{Setup, SetupError},
@@ -161,7 +161,7 @@ impl Disaggregated {
 
     /// Let each prefill replica compute every so many-th prompt.
     fn prefill(&self, engine: Engine, journeys: &mut [Journey], precision: Precision) -> Vec<Run> {
-        let keep = Keep { precision, requests: true };
+        let keep = Keep { precision, requests: true, intervals: false };
         let mut runs = Vec::new();
         for replica in 0..self.prefill as usize {
             let mine = || (replica..journeys.len()).step_by(self.prefill as usize);
@@ -222,7 +222,7 @@ impl Disaggregated {
             .map(|(place, journey)| (journey.ready_s, from_count(place as u64)))
             .collect();
         sort::by_first(&mut ready);
-        let keep = Keep { precision, requests: true };
+        let keep = Keep { precision, requests: true, intervals: false };
         let mut runs = Vec::new();
         for replica in 0..self.decode as usize {
             let mine = ready.iter().skip(replica).step_by(self.decode as usize);
@@ -257,8 +257,7 @@ impl Disaggregated {
         let bounds = EngineBounds::new(&self.whole.engine, &StepModel::new(&self.whole.step_time));
         let total = requests.len() as u64;
         let slo = self.whole.slo;
-        let mut recorder = Recorder::new(slo, bounds, total, keep.precision, keep.requests)
-            .judging(&self.whole.workload);
+        let mut recorder = Recorder::new(slo, bounds, total, keep).judging(&self.whole.workload);
         let mut ends: Vec<(f64, f64)> = journeys
             .iter()
             .enumerate()
@@ -298,7 +297,9 @@ impl Disaggregated {
 type Engine = fn(&Setup, Speculation, Vec<Job>, Keep) -> Run;
 
 fn fast(setup: &Setup, speculation: Speculation, jobs: Vec<Job>, keep: Keep) -> Run {
-    Stepwise::new(setup, speculation, (jobs.len() as u64, jobs.into_iter()), keep).run()
+    let total = jobs.len() as u64;
+    let open = |_: &mut Recorder| Jobs::given(jobs, &setup.engine, speculation);
+    Stepwise::new(setup, speculation, keep, total, open).run()
 }
 
 fn records(run: &Run) -> &[RequestRecord] {

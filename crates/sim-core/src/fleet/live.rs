@@ -196,8 +196,7 @@ impl<'a> Live<'a> {
         let requests = Requests::new(&setup.workload, setup.seed);
         let bounds = EngineBounds::new(&setup.engine, &model);
         let recorder =
-            Recorder::new(setup.slo, bounds, requests.total(), keep.precision, keep.requests)
-                .judging(&setup.workload);
+            Recorder::new(setup.slo, bounds, requests.total(), keep).judging(&setup.workload);
         let mut lives = Lives::new(fleet.start_up, fleet.nodes, fleet.drain_grace_s, setup.seed)?;
         let begun = lives.begin_ready(fleet.initial_replicas as usize);
         if begun.len() < fleet.initial_replicas as usize {

@@ -1,14 +1,16 @@
 //! Identical replicas that get requests in turn: replica `k` of `n` the requests `k`, `k + n`, …
 //!
 //! The router looks at nothing, so that replicas do not influence one another: each is a run of its
-//! own over its share of the one stream. Shares are drawn, not stored; memory grows with what is in
+//! own over its share of the one stream. Sessions are dealt out as a whole: a replica that gets one gets
+//! all its turns, whose conversation it may still have in its cache. Shares are drawn, not stored; memory grows with what is in
 //! flight.
 
 use crate::{
     engine::{Keep, simulate},
-    float::{greater, lesser},
+    float::{from_count, greater, lesser},
     measure::{RequestRecord, Run},
     setup::{Setup, SetupError},
+    sort,
     workload::{Deal, MAX_REPLICAS, RequestSource, Requests, share_of},
 };
 
@@ -153,7 +155,15 @@ fn interleaved(runs: &[Run]) -> Option<Vec<RequestRecord>> {
     let longest = kept.iter().map(|requests| requests.len()).max()?;
     let row =
         |index| kept.iter().filter_map(move |requests: &&[RequestRecord]| requests.get(index));
-    Some((0..longest).flat_map(row).copied().collect())
+    let dealt: Vec<RequestRecord> = (0..longest).flat_map(row).copied().collect();
+    // Turns of sessions do not come in turn.
+    let mut order: Vec<(f64, f64)> = dealt
+        .iter()
+        .zip(0_u64..)
+        .map(|(record, place)| (record.arrival_s, from_count(place)))
+        .collect();
+    sort::by_first(&mut order);
+    Some(order.iter().filter_map(|&(_, place)| dealt.get(place as usize).copied()).collect())
 }
 
 #[cfg(test)]
@@ -197,7 +207,7 @@ mod tests {
         }
     }
 
-    const KEEP: Keep = Keep { precision: Precision::Exact, requests: true };
+    const KEEP: Keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]

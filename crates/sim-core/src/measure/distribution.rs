@@ -282,18 +282,23 @@ impl Distribution {
             self.runs.drain(..).for_each(|run| histogram.record_run(&run));
             self.histogram = Some(histogram);
         }
-        match (&mut self.histogram, &other.histogram) {
-            (Some(mine), Some(theirs)) => mine.merge(theirs),
-            (Some(mine), None) => {
-                other.values.iter().for_each(|&value| mine.record(value, 1));
-                other.runs.iter().for_each(|run| mine.record_run(run));
-            }
-            (None, _) => {
+        match &mut self.histogram {
+            Some(mine) => other.count_in(mine),
+            None => {
                 self.values.extend_from_slice(&other.values);
                 self.runs.extend_from_slice(&other.runs);
                 self.spill_if_large();
             }
         }
+    }
+
+    /// Count all values in a histogram.
+    pub(super) fn count_in(&self, histogram: &mut Histogram) {
+        if let Some(mine) = &self.histogram {
+            histogram.merge(mine);
+        }
+        self.values.iter().for_each(|&value| histogram.record(value, 1));
+        self.runs.iter().for_each(|run| histogram.record_run(run));
     }
 }
 

@@ -108,6 +108,16 @@ impl Histogram {
         lower_edge(BINS - 1)
     }
 
+    /// Bins in all.
+    #[cfg(feature = "growth")]
+    pub(super) const BINS: usize = BINS;
+
+    /// How many values each bin holds.
+    #[cfg(feature = "growth")]
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// Add the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {

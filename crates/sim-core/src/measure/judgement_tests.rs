@@ -205,7 +205,7 @@ fn assert_counted(run: &Run) {
 
 #[test]
 fn windows_count_what_happened() {
-    let keep = Keep { precision: Precision::Exact, requests: true };
+    let keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
     for (rate_per_s, requests) in [(0.5, 60), (18.0, 3_000), (200.0, 3_000)] {
         let setup = setup(mixed(rate_per_s, RateProfile::Constant), requests, 3);
         let run = simulate(&setup, keep).unwrap();
@@ -227,7 +227,7 @@ fn gaps_and_refusals_are_counted() {
         output_tokens: 20,
     });
     let trace = Arc::new(Trace::new(rows.collect()).unwrap());
-    let keep = Keep { precision: Precision::Exact, requests: true };
+    let keep = Keep { precision: Precision::Exact, requests: true, intervals: false };
     let setup = setup(RequestSource::Replay { trace, speed: 1.0 }, 400, 0);
     let run = simulate(&setup, keep).unwrap();
     assert_eq!(run.rejected, 134);

@@ -4,6 +4,8 @@
 mod advice;
 mod batch_means;
 mod distribution;
+#[cfg(feature = "growth")]
+mod growth;
 mod histogram;
 mod intervals;
 mod judgement;

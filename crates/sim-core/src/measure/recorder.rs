@@ -1,7 +1,7 @@
 //! Turns events into the measures of a run.
 
 use crate::{
-    engine::EngineBounds,
+    engine::{EngineBounds, Keep},
     float::{from_count, greater},
     setup::Slo,
     workload::{Request, RequestSource, Workload},
@@ -76,13 +76,8 @@ pub struct Recorder {
 impl Recorder {
     /// Start collecting for a run of `total` requests.
     #[must_use]
-    pub fn new(
-        slo: Slo,
-        bounds: EngineBounds,
-        total: u64,
-        precision: Precision,
-        keep_requests: bool,
-    ) -> Self {
+    pub fn new(slo: Slo, bounds: EngineBounds, total: u64, keep: Keep) -> Self {
+        let precision = keep.precision;
         let distribution = || Distribution::new(precision);
         let run = Run {
             slo,
@@ -120,11 +115,14 @@ impl Recorder {
             settled_requests: 0,
             windows: Windows::default(),
             classes: Vec::new(),
-            requests: keep_requests.then(Vec::new),
+            requests: keep.requests.then(Vec::new),
         };
         let tenth = (total / 10).max(1);
         let nine_tenths = (total * 9 / 10).max(tenth);
-        Self { run, timeline: Timeline::new(), precision, tenth, nine_tenths, next_mark: tenth }
+        let timeline = Timeline::new();
+        #[cfg(feature = "growth")]
+        let timeline = if keep.intervals { timeline.following() } else { timeline };
+        Self { run, timeline, precision, tenth, nine_tenths, next_mark: tenth }
     }
 
     /// Judge each request by the target of its own class, where the workload has classes, and look

@@ -11,6 +11,8 @@ use crate::{
     workload::{RateProfile, RequestSource, Workload},
 };
 
+#[cfg(feature = "growth")]
+use super::growth::Growth;
 use super::{
     run::Run,
     windows::{Came, Left, ROW, TTFT_BINS, Windows, end_bin, halve, ttft_key},
@@ -42,6 +44,9 @@ pub(super) struct Timeline {
     /// How many first tokens each bin had seen at every so many marks of those who left.
     rows: Vec<u32>,
     bins: Vec<u32>,
+    /// The other distributions in the same rows, where asked for.
+    #[cfg(feature = "growth")]
+    growth: Option<Box<Growth>>,
     turned_away: u64,
     came_request_s: f64,
     left_request_s: f64,
@@ -60,12 +65,21 @@ impl Timeline {
             left: Vec::with_capacity(MOST_MARKS),
             rows: Vec::with_capacity(MOST_MARKS / ROW * TTFT_BINS),
             bins: vec![0; TTFT_BINS],
+            #[cfg(feature = "growth")]
+            growth: None,
             turned_away: 0,
             came_request_s: 0.0,
             left_request_s: 0.0,
         };
         timeline.look_ahead();
         timeline
+    }
+
+    /// Follow the other distributions, too.
+    #[cfg(feature = "growth")]
+    pub(super) fn following(mut self) -> Self {
+        self.growth = Some(Box::default());
+        self
     }
 
     /// Choose windows that suit a workload.
@@ -163,6 +177,10 @@ impl Timeline {
             self.left.push(self.left(run));
             if self.left.len().is_multiple_of(ROW) {
                 self.rows.extend_from_slice(&self.bins);
+                #[cfg(feature = "growth")]
+                if let Some(growth) = &mut self.growth {
+                    growth.note(run);
+                }
             }
             self.make_room();
         }
@@ -174,6 +192,10 @@ impl Timeline {
             halve(&mut self.came, 1);
             halve(&mut self.left, 1);
             halve(&mut self.rows, TTFT_BINS);
+            #[cfg(feature = "growth")]
+            if let Some(growth) = &mut self.growth {
+                growth.halve();
+            }
             self.width_s *= 2.0;
         }
         self.look_ahead();
@@ -219,6 +241,13 @@ impl Timeline {
         while self.rows.len() < marks.div_ceil(ROW) * TTFT_BINS {
             self.rows.extend_from_slice(&self.bins);
         }
+        #[cfg(feature = "growth")]
+        if let Some(growth) = &mut self.growth
+            && growth.len() < marks.div_ceil(ROW)
+        {
+            growth.note(run);
+            growth.resize(marks.div_ceil(ROW));
+        }
         Windows {
             origin_s: self.origin_s,
             width_s: self.width_s,
@@ -227,6 +256,8 @@ impl Timeline {
             came: self.came,
             left: self.left,
             ttft_rows: self.rows,
+            #[cfg(feature = "growth")]
+            growth: self.growth,
         }
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::float::from_count;
 
+#[cfg(feature = "growth")]
+use super::growth::Growth;
+
 /// Bins of the first-token times, eight to a factor of two.
 pub(super) const TTFT_BINS: usize = (24 << BIN_BITS) + 2;
 const BIN_BITS: u32 = 3;
@@ -70,6 +73,9 @@ pub struct Windows {
     pub(super) left: Vec<Left>,
     /// How many first tokens each bin had seen, at the end of every [`ROW`]th window.
     pub(super) ttft_rows: Vec<u32>,
+    /// The other distributions in the same rows, where asked for.
+    #[cfg(feature = "growth")]
+    pub(super) growth: Option<Box<Growth>>,
 }
 
 /// One window of a run. Means are over the requests that got their last token in it; `None` where
@@ -257,6 +263,11 @@ impl Windows {
         for (mine, theirs) in self.ttft_rows.iter_mut().zip(&other.ttft_rows) {
             *mine = mine.wrapping_add(*theirs);
         }
+        #[cfg(feature = "growth")]
+        match (&mut self.growth, &other.growth) {
+            (Some(mine), Some(theirs)) => mine.add(theirs),
+            _ => self.growth = None,
+        }
         self.trim();
     }
 
@@ -267,6 +278,10 @@ impl Windows {
         halve(&mut self.came, 1);
         halve(&mut self.left, 1);
         halve(&mut self.ttft_rows, TTFT_BINS);
+        #[cfg(feature = "growth")]
+        if let Some(growth) = &mut self.growth {
+            growth.halve();
+        }
         self.arriving /= 2;
         self.width_s *= 2.0;
     }
@@ -280,6 +295,7 @@ impl Windows {
         while self.ttft_rows.len() < marks.div_ceil(ROW) * TTFT_BINS {
             self.ttft_rows.extend_from_within(last_row..last_row + TTFT_BINS);
         }
+        self.resize_growth();
     }
 
     /// Without empty windows at the end.
@@ -292,6 +308,15 @@ impl Windows {
             self.left.pop();
         }
         self.ttft_rows.truncate(self.len().div_ceil(ROW) * TTFT_BINS);
+        self.resize_growth();
+    }
+
+    /// As many rows of the other distributions as there are windows for.
+    fn resize_growth(&mut self) {
+        #[cfg(feature = "growth")]
+        if let Some(growth) = &mut self.growth {
+            growth.resize(self.left.len().div_ceil(ROW));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use sim_core::{
         Retries, RetryWait, Throttle,
     },
     engine::{AttendedSetup, Codel, OverloadPolicy, ServiceOrder},
+    workload::Deal,
 };
 
 fn policies() -> impl Strategy<Value = OverloadPolicy> {
@@ -102,12 +103,19 @@ fn clients() -> impl Strategy<Value = ClientSpec> {
 pub(crate) fn attended(
     setups: impl Strategy<Value = Setup>,
 ) -> impl Strategy<Value = AttendedSetup> {
-    (setups, clients(), policies()).prop_map(|(setup, mut clients, overload)| {
+    let deals = prop_oneof![3 => Just((1, 0)), 1 => (1_u64..5).prop_flat_map(|n| (Just(n), 0..n))];
+    (setups, clients(), policies(), deals).prop_map(|(mut setup, mut clients, overload, deal)| {
         // Only classes come in sessions.
         if clients.population == Population::Sessions
-            && !matches!(setup.workload.source, RequestSource::Mixed(_))
+            && !matches!(setup.workload.source.whole(), RequestSource::Mixed(_))
         {
             clients.population = Population::Open;
+        }
+        let (replicas, replica) = deal;
+        let is_whole = !matches!(setup.workload.source, RequestSource::Dealt(_));
+        if replicas > 1 && is_whole && !matches!(clients.population, Population::Closed { .. }) {
+            let source = Box::new(setup.workload.source);
+            setup.workload.source = RequestSource::Dealt(Deal { source, replicas, replica });
         }
         AttendedSetup { setup, clients, overload }
     })

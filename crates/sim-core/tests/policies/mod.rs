@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use sim_core::{
     EngineSpec, Rules, Setup,
     engine::{
-        ServiceNoise, VllmRules,
+        ServiceNoise, Speculation, VllmRules,
         vllm::{Policy, Version},
     },
 };
@@ -45,6 +45,17 @@ pub(crate) fn with_batches() -> impl Strategy<Value = Setup> {
         let alone = EngineSpec { max_num_seqs: 1, ..setup.engine };
         Setup { rules, engine: if kind == 0 { alone } else { setup.engine }, ..setup }
     })
+}
+
+/// With drafts; where none are kept, and where all are.
+pub(crate) fn with_drafts() -> impl Strategy<Value = Setup> {
+    let acceptance = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 5 => 0.0_f64..1.0];
+    let speculation =
+        (0_u64..12, acceptance, 0.0_f64..0.5).prop_map(|(tokens, acceptance, draft_cost)| {
+            Speculation { tokens, acceptance, draft_cost }
+        });
+    (setups(), speculation)
+        .prop_map(|(setup, drafts)| Setup { rules: Rules::Speculative(drafts), ..setup })
 }
 
 pub(crate) fn with_vllm() -> impl Strategy<Value = Setup> {

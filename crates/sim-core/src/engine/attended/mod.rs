@@ -2,8 +2,8 @@
 //!
 //! Beside [`simulate`](super::simulate), not inside: a [`Setup`] is what every engine can do. Clients
 //! and line are the same before every engine ([`line`]): an engine tells what it did and asks whose
-//! turn it is, and whether that one fits only the engine knows. To an engine an attempt is a request:
-//! the prefix cache of vLLM's rules knows a retry by what its class shares, not by the attempt before.
+//! turn it is, and whether that one fits only the engine knows. To an engine an attempt is a request,
+//! but that the prefix cache of vLLM's rules knows all attempts at one by their prompt.
 
 mod batches;
 mod line;
@@ -25,10 +25,11 @@ use crate::{
 };
 
 use super::{
-    Keep, Progress, Rules,
+    Jobs, Keep, Progress, Rules,
     seldom::{batch_setup, vllm_setup},
     sessions::mix_of,
     simulation::ReferenceSimulation,
+    stepwise::Stepwise,
     vllm::{Policy, VllmEngine},
     waiting_line::{OverloadPolicy, ServiceOrder},
 };
@@ -41,7 +42,7 @@ pub use oracle::simulate_attended_by_oracle;
 /// Everything a run with clients that react depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttendedSetup {
-    /// The workload and the engine, which follows any rules but those with drafts.
+    /// The workload and the engine.
     pub setup: Setup,
     /// How clients behave.
     pub clients: ClientSpec,
@@ -103,14 +104,11 @@ impl AttendedSetup {
     /// Check every number.
     ///
     /// # Errors
-    /// The first field outside its domain, or rules whose engine has no clients that react.
+    /// The first field outside its domain.
     pub fn check(&self) -> Result<(), SetupError> {
         self.setup.check()?;
         self.clients.check()?;
         self.overload.check()?;
-        if matches!(self.setup.rules, Rules::Speculative(_)) {
-            return Err(SetupError::NoAttendedRules);
-        }
         if self.clients.population == Population::Sessions {
             mix_of(&self.setup)?;
         }
@@ -177,7 +175,7 @@ impl AttendedSetup {
 /// Simulate until every request has ended and the server works for nobody any more.
 ///
 /// # Errors
-/// The set-up holds a number outside its domain, or rules without clients that react.
+/// The set-up holds a number outside its domain.
 pub fn simulate_attended(setup: &AttendedSetup, keep: Keep) -> Result<AttendedRun, SetupError> {
     let mut simulation = AttendedSimulation::new(setup, keep)?;
     while simulation.advance(u64::MAX) != Progress::Done {}
@@ -195,13 +193,15 @@ enum Engine {
     Reference(Box<ReferenceSimulation<AttendedLine>>),
     Vllm(Box<VllmEngine<AttendedLine>>),
     Batches(Box<AttendedBatches>),
+    /// With drafts.
+    Stepwise(Box<Stepwise>),
 }
 
 impl AttendedSimulation {
     /// Prepare a run.
     ///
     /// # Errors
-    /// The set-up holds a number outside its domain, or rules without clients that react.
+    /// The set-up holds a number outside its domain.
     pub fn new(setup: &AttendedSetup, keep: Keep) -> Result<Self, SetupError> {
         setup.check()?;
         let line = |recorder: &mut Recorder| {
@@ -225,7 +225,10 @@ impl AttendedSimulation {
                 batches.check()?;
                 Engine::Batches(Box::new(AttendedBatches::new(&batches, keep, total, line)))
             }
-            Rules::Speculative(_) => return Err(SetupError::NoAttendedRules),
+            Rules::Speculative(speculation) => {
+                let jobs = |recorder: &mut Recorder| Jobs::Line(Box::new(line(recorder)));
+                Engine::Stepwise(Box::new(Stepwise::new(inner, *speculation, keep, total, jobs)))
+            }
         };
         Ok(Self { engine })
     }
@@ -236,21 +239,27 @@ impl AttendedSimulation {
             Engine::Reference(engine) => engine.advance(most),
             Engine::Vllm(engine) => engine.advance(most),
             Engine::Batches(engine) => engine.advance(most),
+            Engine::Stepwise(engine) => engine.advance(most),
         }
     }
 
     /// The measures. A simulation that is not [`Progress::Done`] reports what has ended so far.
     #[must_use]
     pub fn finish(self) -> AttendedRun {
-        let (run, line) = match self.engine {
-            Engine::Reference(engine) => engine.finish(),
+        let with_line = |(run, line): (Run, AttendedLine)| (run, line.into_counts());
+        let (run, counts) = match self.engine {
+            Engine::Reference(engine) => with_line(engine.finish()),
             Engine::Vllm(engine) => {
                 let (vllm, line) = engine.finish();
-                (vllm.run, line)
+                with_line((vllm.run, line))
             }
-            Engine::Batches(engine) => engine.finish(),
+            Engine::Batches(engine) => with_line(engine.finish()),
+            Engine::Stepwise(engine) => {
+                let (run, jobs) = engine.finish();
+                (run, jobs.into_counts())
+            }
         };
-        let (attempts, ttft_from_send, sessions) = line.into_counts();
+        let (attempts, ttft_from_send, sessions) = counts;
         debug_assert!(sessions.is_none_or(|sessions| sessions.verify(run.offered) == Ok(())));
         AttendedRun { run, attempts, ttft_from_send, sessions }
     }
@@ -297,12 +306,11 @@ mod tests {
     fn what_has_no_clients_that_react_is_refused() {
         let batches = Rules::WholeBatches { max_delay_s: 0.0, noise: ServiceNoise::None };
         let vllm = Rules::VllmV1(VllmRules::plain(Version::V0_33));
-        for rules in [Rules::Reference, batches, vllm] {
-            assert_eq!(attended(rules).check(), Ok(()));
-        }
         let drafts =
             Rules::Speculative(Speculation { tokens: 4, acceptance: 0.8, draft_cost: 0.1 });
-        assert_eq!(attended(drafts).check(), Err(SetupError::NoAttendedRules));
+        for rules in [Rules::Reference, batches, vllm, drafts] {
+            assert_eq!(attended(rules).check(), Ok(()));
+        }
 
         let mut dealt = attended(Rules::Reference);
         let source = Box::new(dealt.setup.workload.source);

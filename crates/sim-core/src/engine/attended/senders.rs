@@ -6,7 +6,7 @@ use crate::{
     clients::{ClientTime, Pacing, Population, SessionCounts, first_think_s, think_s},
     engine::{
         sessions::{SessionSenders, mix_of},
-        vllm::Before,
+        vllm::{Answered, Before},
     },
     float::greater,
     workload::{Request, Requests},
@@ -55,8 +55,7 @@ impl Senders {
         if setup.clients.population == Population::Sessions
             && let Ok(mix) = mix_of(&setup.setup)
         {
-            let requests = setup.setup.workload.requests;
-            return Self::Sessions(Box::new(SessionSenders::new(mix, requests, setup.setup.seed)));
+            return Self::Sessions(Box::new(SessionSenders::new(mix, &setup.setup)));
         }
         let requests = Requests::new(&setup.setup.workload, setup.setup.seed);
         let Population::Closed { users, think, pacing } = setup.clients.population else {
@@ -119,7 +118,7 @@ impl Senders {
     }
 
     /// The request of a key has ended, with the answer to an attempt or without any.
-    pub(super) fn ended(&mut self, key: u64, answered: Option<u64>, now_s: f64) {
+    pub(super) fn ended(&mut self, key: u64, answered: Option<Answered>, now_s: f64) {
         match self {
             Self::Open(_) => {}
             Self::Closed(users) => users.ended(key, now_s),

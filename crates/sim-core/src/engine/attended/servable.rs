@@ -22,8 +22,10 @@ impl Servable {
         match &setup.rules {
             Rules::VllmV1(rules) => Self::ByVllm(vllm_setup(setup, *rules).vllm),
             Rules::WholeBatches { .. } => Self::Always,
-            Rules::Reference | Rules::Speculative(_) => {
-                Self::Within(setup.engine.kv_capacity_tokens)
+            Rules::Reference => Self::Within(setup.engine.kv_capacity_tokens),
+            // Drafts are written before they are verified.
+            Rules::Speculative(speculation) => {
+                Self::Within(setup.engine.kv_capacity_tokens.saturating_sub(speculation.tokens))
             }
         }
     }

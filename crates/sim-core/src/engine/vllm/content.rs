@@ -20,35 +20,43 @@ pub enum Content {
     /// A number for each of its full blocks from the first, which stands for the tokens in the
     /// block and all before them: equal numbers, equal prefixes.
     Blocks(Arc<[u64]>),
-    /// It is a turn of a session: it begins with what earlier turns left behind, and the next turn
-    /// will begin with all of it, prompt and output.
+    /// It may be asked for again, as a whole by another attempt, or with its output by the next turn of
+    /// a session.
     Turn {
-        /// How the conversation begins, which other sessions share, and how much of it, in tokens.
+        /// How the conversation begins, which others share, and how much of it, in tokens.
         shared: Option<(u64, u64)>,
-        /// What earlier turns have added, in order.
+        /// What earlier turns have added, and then this prompt, in order.
         before: Arc<[Said]>,
-        /// Its number, its own among all turns.
+        /// The number of its output, its own among all that is said.
         turn: u64,
     },
 }
 
-/// How far a turn has brought its conversation.
+/// How far a prompt or an output has brought its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Number of the turn.
+    /// Its number.
     pub turn: u64,
     /// The whole conversation up to its last token that is in the cache, in tokens.
     pub up_to_tokens: u64,
 }
 
 impl Content {
-    /// The content of a turn of a session, given that of its class.
-    pub(in crate::engine) fn of_turn(&self, before: &Before, turn: u64) -> Self {
+    /// The content of an attempt at a prompt, given that of its class.
+    pub(in crate::engine) fn of_attempt(&self, prompt: &Prompt, attempt: u64) -> Self {
+        let Prompt { before, request, tokens } = prompt;
         let shared = match self {
-            Self::SharedPrefix { group, .. } => Some((*group, before.pinned_tokens)),
+            Self::SharedPrefix { group, tokens: prefix_tokens } => {
+                let pinned_tokens =
+                    before.as_ref().map_or(*prefix_tokens, |before| before.pinned_tokens);
+                Some((*group, pinned_tokens.min(*tokens)))
+            }
             _ => None,
         };
-        Self::Turn { shared, before: Arc::clone(&before.turns), turn }
+        let earlier = before.iter().flat_map(|before| before.turns.iter().copied());
+        let asked = Said { turn: number_of_prompt(*request), up_to_tokens: *tokens };
+        let before = earlier.chain(std::iter::once(asked)).collect();
+        Self::Turn { shared, before, turn: number_of_output(attempt) }
     }
 
     /// Whether its blocks are looked for after the request has ended.
@@ -57,12 +65,51 @@ impl Content {
     }
 }
 
+/// All attempts at a request have the same prompt, and each its own output.
+const fn number_of_prompt(request: u64) -> u64 {
+    2 * request
+}
+
+const fn number_of_output(attempt: u64) -> u64 {
+    2 * attempt + 1
+}
+
+/// What an attempt asks, where others may ask it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::engine) struct Prompt {
+    /// What it finds in its conversation, where it is a turn of a session.
+    pub(in crate::engine) before: Option<Before>,
+    /// The user's request.
+    pub(in crate::engine) request: u64,
+    /// Tokens of the whole prompt.
+    pub(in crate::engine) tokens: u64,
+}
+
+/// A request that was answered.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Answered {
+    pub(in crate::engine) request: u64,
+    /// The attempt that got the answer.
+    pub(in crate::engine) attempt: u64,
+    /// Tokens of its whole prompt.
+    pub(in crate::engine) input_tokens: u64,
+}
+
+impl Answered {
+    /// What the prompt and the answer, of which so many tokens are computed in all, leave to the next
+    /// turn.
+    pub(in crate::engine) const fn said(&self, up_to_tokens: u64) -> [Said; 2] {
+        let asked = Said { turn: number_of_prompt(self.request), up_to_tokens: self.input_tokens };
+        [asked, Said { turn: number_of_output(self.attempt), up_to_tokens }]
+    }
+}
+
 /// What a turn finds in its conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::engine) struct Before {
     /// Tokens at its beginning that it shares with other sessions.
     pub(in crate::engine) pinned_tokens: u64,
-    /// What earlier turns have added.
+    /// What earlier turns have added, prompts and answers.
     pub(in crate::engine) turns: Arc<[Said]>,
 }
 
@@ -110,7 +157,7 @@ pub(super) enum BlockKey {
     Shared { group: u64, position: u64 },
     /// A block whose content the caller has named.
     Named(u64),
-    /// The block at a position of a conversation, which a turn filled.
+    /// The block at a position of a conversation, which a prompt or an output filled.
     Turn { turn: u64, position: u64 },
     /// The block at a position of one request's own tokens.
     Own { request: u64, position: u64 },

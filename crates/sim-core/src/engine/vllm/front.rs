@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    content::Before,
+    content::Prompt,
     counting::{Composer, Newcomers, NoLine},
     setup::VllmCounts,
 };
@@ -247,8 +247,8 @@ impl Newcomers for AtTheLine<'_> {
         self.line.head()
     }
 
-    fn before(&mut self) -> Option<Before> {
-        self.line.before()
+    fn prompt(&mut self) -> Option<Prompt> {
+        self.line.prompt()
     }
 
     fn offer(&mut self, fits: bool) -> Offer {

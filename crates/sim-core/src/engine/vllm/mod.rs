@@ -29,7 +29,7 @@ mod setup;
 mod simulation;
 mod spec;
 
-pub(in crate::engine) use content::Before;
+pub(in crate::engine) use content::{Answered, Before, Prompt};
 pub use content::{Content, Said, Standing, Standings};
 #[cfg(any(test, feature = "oracle"))]
 pub(in crate::engine) use oracle::Line;

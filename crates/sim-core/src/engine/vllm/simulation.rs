@@ -86,8 +86,7 @@ impl<F: Front> VllmEngine<F> {
         open: impl FnOnce(&mut Recorder) -> F,
     ) -> Self {
         let mut recorder =
-            Recorder::new(setup.slo, setup.bounds(), total, keep.precision, keep.requests)
-                .judging(&setup.workload);
+            Recorder::new(setup.slo, setup.bounds(), total, keep).judging(&setup.workload);
         Self {
             model: StepModel::new(&setup.step_time),
             front: open(&mut recorder),

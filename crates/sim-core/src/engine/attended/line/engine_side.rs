@@ -2,9 +2,9 @@
 
 use crate::{
     clients::GivenUpWork,
-    engine::vllm::Before,
     engine::{
         inbox::{Aborted, Inbox},
+        vllm::{Answered, Prompt},
         waiting_line::Taken,
     },
     float::lesser,
@@ -93,10 +93,17 @@ impl AttendedLine {
         Some(self.as_request(&ticket))
     }
 
-    /// What it finds in its conversation, where it is a turn of a session.
-    pub(in crate::engine) fn before(&mut self) -> Option<Before> {
+    /// What it asks, where its prompt may be asked again: by the next attempt, or in the next turn of a
+    /// session.
+    pub(in crate::engine) fn prompt(&mut self) -> Option<Prompt> {
         let ticket = self.head_ticket()?;
-        self.wanted[self.attempts[ticket.attempt].wanted].before.clone()
+        let Wanted { request, before, .. } = &self.wanted[self.attempts[ticket.attempt].wanted];
+        let tries_again = self.spec.retries.is_some_and(|retries| retries.max_attempts > 1);
+        (tries_again || before.is_some()).then(|| Prompt {
+            before: before.clone(),
+            request: request.index,
+            tokens: request.input_tokens,
+        })
     }
 
     fn head_ticket(&mut self) -> Option<Ticket> {
@@ -203,7 +210,12 @@ impl AttendedLine {
         if self.spec.throttle.is_some() {
             self.window.add(finished.finish_s, true);
         }
-        self.senders.ended(key, Some(finished.request.index), finished.finish_s);
+        let answered = Answered {
+            request: request.index,
+            attempt: finished.request.index,
+            input_tokens: request.input_tokens,
+        };
+        self.senders.ended(key, Some(answered), finished.finish_s);
     }
 
     /// To what the draws of an attempt's request belong, in the whole of a stream that is dealt out.

@@ -109,7 +109,7 @@ impl Ord for Moment {
 
 /// The clients and the line of one engine.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct AttendedLine {
+pub(crate) struct AttendedLine {
     spec: ClientSpec,
     overload: OverloadPolicy,
     seed: u64,
@@ -167,7 +167,9 @@ impl AttendedLine {
 
     /// What became of the attempts, their times from being sent to the first token, and what became
     /// of the sessions, if there are any.
-    pub(super) fn into_counts(self) -> (AttemptCounts, Distribution, Option<SessionCounts>) {
+    pub(in crate::engine) fn into_counts(
+        self,
+    ) -> (AttemptCounts, Distribution, Option<SessionCounts>) {
         let sessions = self.senders.sessions();
         (self.counts, self.ttft_from_send, sessions)
     }

@@ -81,15 +81,4 @@ impl World<'_> {
             self.finish(index, member.request.output_tokens);
         }
     }
-
-    /// The place of a request in the whole stream of which this is a part.
-    fn place_of(&self, key: u64) -> u64 {
-        let inner = &self.setup.setup;
-        match self.setup.clients.population {
-            crate::clients::Population::Open => {
-                crate::workload::Requests::new(&inner.workload, inner.seed).place_in_whole(key)
-            }
-            crate::clients::Population::Closed { .. } | crate::clients::Population::Sessions => key,
-        }
-    }
 }

@@ -11,10 +11,11 @@ use crate::{
         patience_s, retry_wait_s, think_s, throttle_point,
     },
     engine::{
-        EngineBounds, Keep, Rules, ServiceOrder, seen_until_s,
+        EngineBounds, Keep, Rules, ServiceOrder, Speculation, seen_until_s,
         seldom::{batch_setup, vllm_setup},
         sessions_oracle::ObviousSessions,
-        vllm::{Before, Request as Asked, Scheduler, VllmRun},
+        speculation::Acceptances,
+        vllm::{Answered, Before, Request as Asked, Scheduler, VllmRun},
         waiting_line::CodelState,
     },
     float::greater,
@@ -60,6 +61,8 @@ struct Attempt {
     computed_tokens: u64,
     generated_tokens: u64,
     first_token_s: f64,
+    /// What becomes of its drafts, once it runs.
+    acceptances: Option<Acceptances>,
 }
 
 /// A first attempt to come.
@@ -92,7 +95,7 @@ struct World<'a> {
 /// Simulate step by step, request by request and client by client.
 ///
 /// # Errors
-/// The set-up holds a number outside its domain, or rules without clients that react.
+/// The set-up holds a number outside its domain.
 pub fn simulate_attended_by_oracle(
     setup: &AttendedSetup,
     keep: Keep,
@@ -101,12 +104,11 @@ pub fn simulate_attended_by_oracle(
     let mut world = World::new(setup, keep)?;
     let mut counts = None;
     match &setup.setup.rules {
-        Rules::Reference => reference::serve(&mut world),
+        Rules::Reference | Rules::Speculative(_) => reference::serve(&mut world),
         Rules::VllmV1(rules) => counts = Some(vllm::serve(&mut world, *rules)?),
         Rules::WholeBatches { max_delay_s, noise } => {
             batches::serve(&mut world, &batch_setup(&setup.setup, *max_delay_s, noise));
         }
-        Rules::Speculative(_) => return Err(SetupError::NoAttendedRules),
     }
     let in_flight = world.recorder.unended();
     let run = world.recorder.finish(in_flight);
@@ -134,8 +136,7 @@ impl<'a> World<'a> {
                     Rules::VllmV1(rules) => vllm_setup(inner, *rules).bounds(),
                     _ => EngineBounds::new(&inner.engine, &StepModel::new(&inner.step_time)),
                 };
-                Recorder::new(inner.slo, bounds, total, keep.precision, keep.requests)
-                    .judging(&inner.workload)
+                Recorder::new(inner.slo, bounds, total, keep).judging(&inner.workload)
             }
         };
         let probe = match &inner.rules {
@@ -286,6 +287,7 @@ impl<'a> World<'a> {
             computed_tokens: 0,
             generated_tokens: 0,
             first_token_s: 0.0,
+            acceptances: None,
         });
     }
 
@@ -300,7 +302,10 @@ impl<'a> World<'a> {
                     ..Asked::default()
                 })
                 .is_err(),
-            _ => request.final_tokens() > self.setup.setup.engine.kv_capacity_tokens,
+            _ => {
+                request.final_tokens() + self.drafts().tokens
+                    > self.setup.setup.engine.kv_capacity_tokens
+            }
         }
     }
 
@@ -346,9 +351,15 @@ impl<'a> World<'a> {
     }
 
     /// A request of a closed loop or of a session has ended: its user's next one.
-    fn next_of_user(&mut self, index: usize, answered: Option<u64>, now_s: f64) {
+    fn next_of_user(&mut self, index: usize, attempt: Option<u64>, now_s: f64) {
         if let Some(sessions) = &mut self.sessions {
-            let next = sessions.next_send(self.wanted[index].key, answered, now_s);
+            let Wanted { request, key, .. } = &self.wanted[index];
+            let answered = attempt.map(|attempt| Answered {
+                request: request.index,
+                attempt,
+                input_tokens: request.input_tokens,
+            });
+            let next = sessions.next_send(*key, answered, now_s);
             if let Some((at_s, key)) = next
                 && self.wanted.len() < self.drawn.len()
             {
@@ -389,6 +400,23 @@ impl<'a> World<'a> {
 
     fn final_tokens(&self, attempt: usize) -> u64 {
         self.wanted[self.attempts[attempt].wanted].request.final_tokens()
+    }
+
+    /// The place of a request in the whole stream of which this is a part.
+    fn place_of(&self, key: u64) -> u64 {
+        let inner = &self.setup.setup;
+        match self.setup.clients.population {
+            Population::Open => Requests::new(&inner.workload, inner.seed).place_in_whole(key),
+            Population::Closed { .. } | Population::Sessions => key,
+        }
+    }
+
+    /// How tokens are drafted.
+    fn drafts(&self) -> Speculation {
+        match self.setup.setup.rules {
+            Rules::Speculative(speculation) => speculation,
+            _ => Speculation::NONE,
+        }
     }
 
     fn input_tokens(&self, attempt: usize) -> u64 {

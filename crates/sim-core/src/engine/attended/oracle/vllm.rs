@@ -8,7 +8,7 @@ use crate::{
         VllmRules,
         seldom::vllm_setup,
         vllm::{
-            Completion, Decision, Line, Request as Asked, RequestId, Scheduler, Standings,
+            Completion, Decision, Line, Prompt, Request as Asked, RequestId, Scheduler, Standings,
             VllmCounts,
         },
     },
@@ -74,10 +74,13 @@ impl Line for AtTheLine<'_, '_> {
         let wanted = &self.world.wanted[self.world.attempts[attempt].wanted];
         let request = wanted.request;
         let standing = self.standings.of(&request);
-        let content = match &wanted.before {
-            Some(before) => standing.content.of_turn(before, attempt as u64),
-            None => standing.content.clone(),
+        // Whether anybody will ask it again is of no account: where nobody does, nothing is found.
+        let prompt = Prompt {
+            before: wanted.before.clone(),
+            request: request.index,
+            tokens: request.input_tokens,
         };
+        let content = standing.content.of_attempt(&prompt, attempt as u64);
         Some(Asked {
             prompt_tokens: request.input_tokens,
             output_tokens: request.output_tokens,

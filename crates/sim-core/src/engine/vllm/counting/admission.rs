@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         attended::Offer,
-        vllm::{content::Before, refusal::Lengths},
+        vllm::{content::Prompt, refusal::Lengths},
     },
     workload::Request,
 };
@@ -21,8 +21,8 @@ pub(in crate::engine) trait Newcomers {
     /// Whose turn it is.
     fn head(&mut self) -> Option<Request>;
 
-    /// What it finds in its conversation, where it is a turn of a session.
-    fn before(&mut self) -> Option<Before>;
+    /// What it asks, where others may ask it again.
+    fn prompt(&mut self) -> Option<Prompt>;
 
     /// Whoever's turn it is fits or does not: what becomes of it.
     fn offer(&mut self, fits: bool) -> Offer;
@@ -46,7 +46,7 @@ impl Newcomers for NoLine {
         None
     }
 
-    fn before(&mut self) -> Option<Before> {
+    fn prompt(&mut self) -> Option<Prompt> {
         None
     }
 
@@ -122,10 +122,10 @@ impl Composer {
         let lengths = Lengths::new(request.input_tokens, request.output_tokens, &self.spec);
         let id = self.journeys.begin(request, lengths);
         if self.memory.caches()
-            && let Some(before) = line.before()
+            && let Some(prompt) = line.prompt()
         {
             let content = &self.standings.of(request).content;
-            self.turns.insert(request.index, content.of_turn(&before, request.index));
+            self.turns.insert(request.index, content.of_attempt(&prompt, request.index));
         }
         let fit = self.fit(id, draft);
         match (line.offer(fit.is_some()), fit) {

@@ -48,14 +48,8 @@ pub fn simulate_vllm_by_oracle(setup: &VllmSetup, keep: Keep) -> Result<VllmRun,
         step_time: setup.step_time,
         standings: setup.standings.clone(),
         scheduler: Scheduler::new(setup.vllm)?,
-        recorder: Recorder::new(
-            setup.slo,
-            setup.bounds(),
-            requests.total(),
-            keep.precision,
-            keep.requests,
-        )
-        .judging(&setup.workload),
+        recorder: Recorder::new(setup.slo, setup.bounds(), requests.total(), keep)
+            .judging(&setup.workload),
         coming: requests.peekable(),
         journeys: Vec::new(),
         in_flight: VecDeque::new(),
