@@ -23,6 +23,17 @@ Exit codes:
      a value out of range is moved into it, both with a note
   3  a file or stream could not be read or written";
 
+/// What may be typed like a setting, and is none: links and pages have a rate.
+const BESIDE_SETTINGS: &str = "\
+Beside settings:
+  demand [rate]
+      What is asked for in other words: tokens or requests per time, users who think, or a job with an end (plan alone). Example: 'demand=50M tokens/day', 'demand=300 users, 30s' or 'demand=120k documents in 8h'
+  price [catalogue] (plan)
+      Dollars for an hour of one GPU: one price, a range, or a range with the typical price inside. Example: price=2..4
+  utilisation [of the profile, or 100%] (plan)
+      Mean load over the planned one. Example: utilisation=40%
+";
+
 /// What fits a screen: `-h`.
 const FIRST_STEPS: &str = "\
 Try headroom plan gpu=h200 rate=40 ttft=500ms; more with --help, and settings with headroom plan --help.";
@@ -148,6 +159,11 @@ Examples:
   headroom plan rate=40 'class.rag=share:20%,in:4000,ttft:3s'
   headroom plan rate=20 'profile=daily(0.3)'              sized for the peak of the day
   headroom plan rate=20 step.kind=queue-model step.alpha_s=7ms
+  headroom plan price=2..4 utilisation=40%               with a price of yours, at that use over time
+  headroom plan 'demand=50M tokens/day'
+  headroom plan 'demand=120k documents from 22:00 to 06:00'
+  headroom plan --gpus 8                                  what 8 GPUs carry
+  headroom plan --budget 40 gpu=h200                      what 40 dollars an hour carry
   headroom plan --trace day.csv --trace-rate 12 rate=80 --json")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
@@ -159,6 +175,18 @@ pub(crate) struct PlanArgs {
     /// One run per rate instead of many: sooner, without intervals.
     #[arg(long, conflicts_with = "trace")]
     pub(crate) quick: bool,
+    /// Tell what so many GPUs carry, too.
+    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) gpus: Option<NonZeroUsize>,
+    /// Tell what so many dollars an hour carry, too.
+    #[arg(
+        long,
+        value_name = "DOLLARS",
+        value_parser = in_reach,
+        allow_hyphen_values = true,
+        conflicts_with = "gpus"
+    )]
+    pub(crate) budget: Option<f64>,
     /// Also list every number with its source.
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub(crate) sources: bool,
@@ -506,7 +534,8 @@ pub(crate) fn command() -> clap::Command {
 
 /// Every setting, from the one table.
 fn settings() -> String {
-    let mut text = String::from("Settings (key=value; [default], what it is, example):\n");
+    let mut text = String::from(BESIDE_SETTINGS);
+    text.push_str("Settings (key=value; [default], what it is, example):\n");
     for field in scenario::FIELDS {
         let default = if field.default.is_empty() { "catalogue" } else { field.default };
         let (key, help, example) = (field.key, field.help, field.example);

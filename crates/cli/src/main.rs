@@ -12,6 +12,7 @@ mod input;
 mod memory_settings;
 mod output;
 mod pool;
+mod prices;
 mod progress;
 mod trace;
 mod typed;

@@ -8,9 +8,11 @@
 //! ```
 
 mod answer;
+mod batch;
 mod bisection;
 mod ceiling;
 mod closed_form;
+mod cost;
 mod demand;
 mod estimate;
 mod fleet;
@@ -28,7 +30,9 @@ mod sweep;
 mod why;
 
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
+pub use batch::{BatchAnswer, BatchPlan};
 pub use closed_form::{ClosedForm, closed_form};
+pub use cost::{Cost, Dollars, HOURS_PER_MONTH, TokenCost};
 pub use job::Job;
 pub use plan::Plan;
 pub use proof::{

@@ -21,7 +21,18 @@ pub const SCHEMA: u32 = 1;
 /// An answer with its words, its knee and, where given, the ledger of its numbers.
 #[must_use]
 pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledger>) -> String {
-    document(&json!({
+    plan_json_with(answer, scenario, ledger, Vec::new())
+}
+
+/// The same with more fields, by their names.
+#[must_use]
+pub fn plan_json_with(
+    answer: &PlanAnswer,
+    scenario: &Scenario,
+    ledger: Option<&Ledger>,
+    more: Vec<(&'static str, Value)>,
+) -> String {
+    let mut plan = json!({
         "schema": SCHEMA,
         "kind": "plan",
         "scenario": settings(scenario),
@@ -46,7 +57,11 @@ pub fn plan_json(answer: &PlanAnswer, scenario: &Scenario, ledger: Option<&Ledge
         "simulated_requests": answer.simulated_requests,
         "simulated_steps": answer.simulated_steps,
         "ledger": ledger,
-    }))
+    });
+    for (name, value) in more {
+        plan[name] = value;
+    }
+    document(&plan)
 }
 
 /// Load points by rate.

@@ -13,8 +13,11 @@
 
 mod assumptions;
 mod attempts;
+mod batch;
+mod carried;
 mod catalogue;
 mod check;
+mod cost;
 mod fleet_over_time;
 mod json;
 mod knee;
@@ -36,12 +39,15 @@ mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
+pub use batch::{batch_json, batch_text};
+pub use carried::{Carried, carried_text, carried_value};
 pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
+pub use cost::{Price, SPLIT_RULE, cost_text, cost_value};
 pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
-pub use json::{SCHEMA, plan_json, run_json, sweep_json};
+pub use json::{SCHEMA, plan_json, plan_json_with, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,

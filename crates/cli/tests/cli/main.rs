@@ -4,6 +4,8 @@
 mod answers;
 mod catalog;
 mod check;
+mod cost;
+mod demand;
 mod deployed;
 mod errors;
 mod examples;
