@@ -49,6 +49,11 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Plan(args) => commands::plan::run(args),
         Command::Why(args) => commands::why::run(args),
+        Command::Alternatives(args) => commands::alternatives::run(args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Tornado(args) => commands::tornado::run(args),
+        Command::Report(args) => commands::report::run(args),
+        Command::Export(args) => commands::export::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),

@@ -58,6 +58,18 @@ pub(crate) fn catalogue_price(device: &catalog::Device) -> Option<Price> {
     })
 }
 
+/// `h100-sxm=2..4`: a GPU of the catalogue and its price.
+pub(crate) fn price_of_gpu(text: &str) -> Result<(catalog::Device, Dollars), Failure> {
+    let (name, dollars) = text.split_once('=').ok_or_else(|| {
+        Failure::input(format!(
+            "--price {text}: write a GPU and its price, for example h100-sxm=2..4."
+        ))
+    })?;
+    let device = catalog::device(name)
+        .map_err(|error| Failure::input(format!("--price {text}: {error}.")))?;
+    Ok((device, price(dollars)?))
+}
+
 /// `2.5`, `2..4`, `2..3..4`: a price, its range, or its range with the typical price inside.
 fn price(text: &str) -> Result<Dollars, Failure> {
     let wrong = |problem: String| {

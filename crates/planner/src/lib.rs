@@ -7,11 +7,13 @@
 //!   Resolved ──▶ Plan ──next_jobs──▶ [Job] ──any order──▶ [Run] ──accept──▶ Plan ──▶ PlanAnswer
 //! ```
 
+mod alternatives;
 mod answer;
 mod batch;
 mod bisection;
 mod ceiling;
 mod closed_form;
+mod compare;
 mod cost;
 mod demand;
 mod estimate;
@@ -25,13 +27,17 @@ mod reach;
 mod refusal;
 mod remedies;
 mod search;
+mod sensitivity;
+mod several;
 mod steady;
 mod sweep;
 mod why;
 
+pub use alternatives::{Alternative, Alternatives, AlternativesAnswer, Basis, Tuned};
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use batch::{BatchAnswer, BatchPlan};
 pub use closed_form::{ClosedForm, closed_form};
+pub use compare::{ChangedRequest, Compare, CompareAnswer, PairedRequests};
 pub use cost::{Cost, Dollars, HOURS_PER_MONTH, TokenCost};
 pub use job::Job;
 pub use plan::Plan;
@@ -40,6 +46,7 @@ pub use proof::{
     Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
 };
 pub use scenario::Remedy;
+pub use sensitivity::{Bar, Outcome, Sensitivity, SensitivityAnswer, Uncertain, What};
 pub use sweep::Sweep;
 pub use why::{Gain, Limit, LimitKind, NextLimit, Why, WhyAnswer};
 
