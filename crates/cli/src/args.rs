@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::{
     fleet_settings::FleetArgs,
-    typed::{in_reach, requests, seed, some},
+    typed::{in_reach, part, requests, seconds, seed, some},
 };
 
 const EXIT_CODES: &str = "\
@@ -81,6 +81,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// What to run: the server’s command, a benchmark that would verify the plan, or manifests.
     Export(ExportArgs),
+    /// Whole fleets beside the division: behind routers, with replicas out, with one lost.
+    Replicas(ReplicasArgs),
+    /// Servers with slots by Little’s law, with the queue simulated beside the arithmetic.
+    Slots(SlotsArgs),
     /// Hold a plan against assertions, for scripts: the exit code tells whether all of them hold.
     Check(CheckArgs),
     /// Latency, throughput and goodput of one GPU as the request rate rises.
@@ -341,6 +345,62 @@ pub(crate) enum ExportKind {
     Bench,
     /// Deployment, Service, HorizontalPodAutoscaler, KEDA ScaledObject and PrometheusRule.
     K8s,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom replicas rate=100
+  headroom replicas rate=40 --out 3 --restart 10min --json")]
+pub(crate) struct ReplicasArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// How many replicas may be out at once, as in a rolling update.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) out: NonZeroUsize,
+    /// After how long a replica that was lost with its node is back.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "5min",
+        value_parser = seconds,
+        allow_hyphen_values = true
+    )]
+    pub(crate) restart: f64,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom slots --rate 8 --service 2s --slots 4
+  headroom slots --rate 8 --service 2s --slots 4 --load 75% --json")]
+pub(crate) struct SlotsArgs {
+    /// Requests per second, Poisson.
+    #[arg(long, value_name = "RATE", value_parser = in_reach, allow_hyphen_values = true)]
+    pub(crate) rate: f64,
+    /// Mean time that a request holds a slot; exponential.
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) service: f64,
+    /// Slots of a replica.
+    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) slots: NonZeroUsize,
+    /// Part of the slots that is to be busy on average.
+    #[arg(
+        long,
+        value_name = "PART",
+        default_value = "60%",
+        value_parser = part,
+        allow_hyphen_values = true
+    )]
+    pub(crate) load: f64,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -649,7 +709,7 @@ pub(crate) fn command() -> clap::Command {
     let names: Vec<String> =
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
-        let takes_settings = name != "catalog" && name != "fit";
+        let takes_settings = !["catalog", "fit", "slots"].contains(&name.as_str());
         command.mut_subcommand(&name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let settings = match name.as_str() {

@@ -54,6 +54,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Tornado(args) => commands::tornado::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Export(args) => commands::export::run(args),
+        Command::Replicas(args) => commands::replicas::run(args),
+        Command::Slots(args) => commands::replicas::slots(args),
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),

@@ -26,9 +26,11 @@ mod proof;
 mod reach;
 mod refusal;
 mod remedies;
+mod replicas;
 mod search;
 mod sensitivity;
 mod several;
+mod slot_sizing;
 mod steady;
 mod sweep;
 mod why;
@@ -45,8 +47,10 @@ pub use proof::{
     Compared, Finding, Plateau, PlateauKind, Printed, Proof, ProofAnswer, ProofJob, PublishedCell,
     Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
 };
+pub use replicas::{FleetJob, FleetPoint, ROUTERS, Replicas, ReplicasAnswer};
 pub use scenario::Remedy;
 pub use sensitivity::{Bar, Outcome, Sensitivity, SensitivityAnswer, Uncertain, What};
+pub use slot_sizing::{SlotDemand, SlotReplicas, SlotSizing, size_slots};
 pub use sweep::Sweep;
 pub use why::{Gain, Limit, LimitKind, NextLimit, Why, WhyAnswer};
 

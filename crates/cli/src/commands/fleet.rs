@@ -48,9 +48,8 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The measured start-ups by name.
 /// The first setting that a fleet over time does not have, as one would type it.
-fn not_in_fleets(scenario: &Scenario) -> Option<String> {
+pub(super) fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     let preset = Scenario::preset();
     let reacts = |key: &str| {
         ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))
@@ -71,6 +70,7 @@ fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
 }
 
+/// The measured start-ups by name.
 fn cold_starts() -> String {
     let mut text = String::new();
     for start in catalog::cold_starts() {

@@ -13,6 +13,7 @@ pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod plan;
 pub(crate) mod pools;
+pub(crate) mod replicas;
 pub(crate) mod report;
 pub(crate) mod simulate;
 pub(crate) mod sweep;

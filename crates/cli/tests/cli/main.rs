@@ -21,6 +21,7 @@ mod memory;
 mod pools;
 mod reaction;
 mod recordings;
+mod replicas;
 mod report;
 mod sessions;
 mod steadiness;
