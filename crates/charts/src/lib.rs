@@ -5,6 +5,7 @@
 
 mod axis;
 mod clip;
+mod cost;
 mod curve;
 mod data;
 mod error;
@@ -23,8 +24,10 @@ mod style;
 #[cfg(feature = "svg")]
 mod svg;
 pub mod theme;
+mod tornado;
 mod traces;
 
+pub use cost::{CostDot, draw_costs};
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
 pub use geometry::{KneeGeometry, Panel, Rect};
@@ -34,5 +37,6 @@ pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
-pub use svg::{knee_svg, queues_svg};
+pub use svg::{costs_svg, knee_svg, queues_svg, tornado_svg};
 pub use theme::Theme;
+pub use tornado::{TornadoBar, TornadoData, draw_tornado};

@@ -2,6 +2,7 @@
 
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
 
+use crate::cost::{CostDot, draw_costs};
 use crate::data::KneeData;
 use crate::error::ChartError;
 use crate::geometry::Rect;
@@ -11,6 +12,7 @@ use crate::paint::{Brush, HALO_PX};
 use crate::queues::{QueuePanel, draw_queues};
 use crate::style::Style;
 use crate::theme::Theme;
+use crate::tornado::{TornadoData, draw_tornado};
 
 /// The knee chart as an SVG document on the theme's surface. [`Style::svg`] suits it.
 ///
@@ -48,6 +50,45 @@ pub fn queues_svg(
         root.present().map_err(ChartError::of)?;
     }
     Ok(finished(&drawn, "Queues: theory and simulation", theme, style))
+}
+
+/// Cost against a latency as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its axes.
+pub fn costs_svg(
+    dots: &[CostDot],
+    latency: &str,
+    theme: &Theme,
+    style: &Style,
+) -> Result<String, ChartError> {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
+        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
+        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
+        draw_costs(&root, dots, latency, theme, style)?;
+        root.present().map_err(ChartError::of)?;
+    }
+    Ok(finished(&drawn, "Cost against latency", theme, style))
+}
+
+/// A tornado as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its bars.
+pub fn tornado_svg(data: &TornadoData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
+        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
+        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
+        draw_tornado(&root, data, theme, style)?;
+        root.present().map_err(ChartError::of)?;
+    }
+    Ok(finished(&drawn, "What each input does to the answer", theme, style))
 }
 
 /// Turns the backend's document into one with a title, sizes in CSS px, halos as strokes, and like

@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::{
     fleet_settings::FleetArgs,
-    typed::{in_reach, requests, seed, some},
+    typed::{in_reach, part, requests, seconds, seed, some},
 };
 
 const EXIT_CODES: &str = "\
@@ -23,6 +23,17 @@ Exit codes:
      a value out of range is moved into it, both with a note above the answer (notices with --json);
      headroom check takes neither
   3  a file or stream could not be read or written";
+
+/// What may be typed like a setting, and is none: links and pages have a rate.
+const BESIDE_SETTINGS: &str = "\
+Beside settings:
+  demand [rate]
+      What is asked for in other words: tokens or requests per time, users who think, or a job with an end (plan alone). Example: 'demand=50M tokens/day', 'demand=300 users, 30s' or 'demand=120k documents in 8h'
+  price [catalogue] (plan)
+      Dollars for an hour of one GPU: one price, a range, or a range with the typical price inside. Example: price=2..4
+  utilisation [of the profile, or 100%] (plan)
+      Mean load over the planned one. Example: utilisation=40%
+";
 
 /// What fits a screen: `-h`.
 const FIRST_STEPS: &str = "\
@@ -60,6 +71,21 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Why no more: what holds the capacity down, what would next, and what more of each gives.
     Why(WhyArgs),
+    /// What else would do: every GPU, number of GPUs and published format that fits, by its cost at
+    /// the target.
+    Alternatives(AlternativesArgs),
+    /// Two scenarios under the same users: what differs in settings, in the answer, and for each request.
+    Compare(CompareArgs),
+    /// How far the answer moves when inputs that nobody knows exactly move within their ranges.
+    Tornado(TornadoArgs),
+    /// A report that stands alone: Markdown, or one HTML page that opens without a network.
+    Report(ReportArgs),
+    /// What to run: the server’s command, a benchmark that would verify the plan, or manifests.
+    Export(ExportArgs),
+    /// Whole fleets beside the division: behind routers, with replicas out, with one lost.
+    Replicas(ReplicasArgs),
+    /// Servers with slots by Little’s law, with the queue simulated beside the arithmetic.
+    Slots(SlotsArgs),
     /// Hold a plan against assertions, for scripts: the exit code tells whether all of them hold.
     Check(CheckArgs),
     /// Latency, throughput and goodput of one GPU as the request rate rises.
@@ -149,6 +175,11 @@ Examples:
   headroom plan rate=40 'class.rag=share:20%,in:4000,ttft:3s'
   headroom plan rate=20 'profile=daily(0.3)'              sized for the peak of the day
   headroom plan rate=20 step.kind=queue-model step.alpha_s=7ms
+  headroom plan price=2..4 utilisation=40%               with a price of yours, at that use over time
+  headroom plan 'demand=50M tokens/day'
+  headroom plan 'demand=120k documents from 22:00 to 06:00'
+  headroom plan --gpus 8                                  what 8 GPUs carry
+  headroom plan --budget 40 gpu=h200                      what 40 dollars an hour carry
   headroom plan --trace day.csv --trace-rate 12 rate=80 --json")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
@@ -160,6 +191,18 @@ pub(crate) struct PlanArgs {
     /// One run per rate instead of many: sooner, without intervals.
     #[arg(long, conflicts_with = "trace")]
     pub(crate) quick: bool,
+    /// Tell what so many GPUs carry, too.
+    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) gpus: Option<NonZeroUsize>,
+    /// Tell what so many dollars an hour carry, too.
+    #[arg(
+        long,
+        value_name = "DOLLARS",
+        value_parser = in_reach,
+        allow_hyphen_values = true,
+        conflicts_with = "gpus"
+    )]
+    pub(crate) budget: Option<f64>,
     /// Also list every number with its source.
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub(crate) sources: bool,
@@ -181,6 +224,181 @@ pub(crate) struct WhyArgs {
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom alternatives model=llama-3.1-8b rate=30 sim.requests=500
+  headroom alternatives model=llama-3.1-8b rate=30 --among h100-sxm,h200-sxm,l40s --price h100-sxm=2..3 --csv
+  headroom alternatives model=llama-3.1-8b rate=30 --max-cost 20 --chart costs.svg")]
+pub(crate) struct AlternativesArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Leave out what costs more, dollars an hour.
+    #[arg(long, value_name = "DOLLARS", value_parser = in_reach, allow_hyphen_values = true)]
+    pub(crate) max_cost: Option<f64>,
+    /// How many of the cheapest are simulated at least, and shown.
+    #[arg(long, value_name = "N", default_value = "12", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) rows: NonZeroUsize,
+    /// Look among these GPUs alone [default: all of the catalogue].
+    #[arg(long, value_name = "GPU,…", value_delimiter = ',')]
+    pub(crate) among: Vec<String>,
+    /// Dollars for an hour of a GPU in place of the catalogue’s, one price or a range; may be repeated.
+    #[arg(long, value_name = "GPU=DOLLARS")]
+    pub(crate) price: Vec<String>,
+    /// Draw cost against latency as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) chart: Option<PathBuf>,
+    /// Print JSON (dollars and SI units).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print one CSV row per deployment (dollars and SI units).
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom compare gpu=h100-sxm vs gpu=h200-sxm
+  headroom compare rate=40 in=2000 vs sched.rules=vllm-0.33      the same but for the rules
+  headroom compare scenario.json '#v=1&rate=40&gpu=h200-sxm' --json")]
+pub(crate) struct CompareArgs {
+    /// The first scenario, vs, and the second: settings, a link or a .json file each. Where only settings
+    /// stand after vs, they change the first.
+    #[arg(value_name = "SCENARIO", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom tornado sim.requests=500
+  headroom tornado --range rate=80%..150% --range step.mfu=0.4..0.6 --chart tornado.svg
+  headroom tornado price=2..4 --json")]
+pub(crate) struct TornadoArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// A range of one’s own: parts of rate, in or out, or values of any other number; may be repeated.
+    #[arg(long, value_name = "KEY=LOW..HIGH")]
+    pub(crate) range: Vec<String>,
+    /// Draw the tornado as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) chart: Option<PathBuf>,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom report --html report.html
+  headroom report rate=40 price=2..4 --markdown report.md
+  headroom report rate=40 > report.md")]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Write one HTML page.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write Markdown [default: standard output, unless there is --html].
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) markdown: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom export vllm model=llama-3.3-70b gpu=h100-sxm tp=4 rate=20 tpot=60ms
+  headroom export bench rate=40 'arrivals=gamma(0.5)'
+  headroom export k8s rate=40 > headroom.yaml")]
+pub(crate) struct ExportArgs {
+    /// What to write.
+    #[arg(value_enum)]
+    pub(crate) what: ExportKind,
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportKind {
+    /// `vllm serve` for one engine.
+    Vllm,
+    /// `vllm bench serve` at the planned load of one engine.
+    Bench,
+    /// Deployment, Service, HorizontalPodAutoscaler, KEDA ScaledObject and PrometheusRule.
+    K8s,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom replicas rate=100
+  headroom replicas rate=40 --out 3 --restart 10min --json")]
+pub(crate) struct ReplicasArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// How many replicas may be out at once, as in a rolling update.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) out: NonZeroUsize,
+    /// After how long a replica that was lost with its node is back.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "5min",
+        value_parser = seconds,
+        allow_hyphen_values = true
+    )]
+    pub(crate) restart: f64,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom slots --rate 8 --service 2s --slots 4
+  headroom slots --rate 8 --service 2s --slots 4 --load 75% --json")]
+pub(crate) struct SlotsArgs {
+    /// Requests per second, Poisson.
+    #[arg(long, value_name = "RATE", value_parser = in_reach, allow_hyphen_values = true)]
+    pub(crate) rate: f64,
+    /// Mean time that a request holds a slot; exponential.
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) service: f64,
+    /// Slots of a replica.
+    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
+    pub(crate) slots: NonZeroUsize,
+    /// Part of the slots that is to be busy on average.
+    #[arg(
+        long,
+        value_name = "PART",
+        default_value = "60%",
+        value_parser = part,
+        allow_hyphen_values = true
+    )]
+    pub(crate) load: f64,
     /// Print JSON (SI units).
     #[arg(long)]
     pub(crate) json: bool,
@@ -499,7 +717,7 @@ pub(crate) fn command() -> clap::Command {
     let names: Vec<String> =
         Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(Cli::command(), |command, name| {
-        let takes_settings = name != "catalog" && name != "fit";
+        let takes_settings = !["catalog", "fit", "slots"].contains(&name.as_str());
         command.mut_subcommand(&name, |sub| {
             let examples = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let settings = match name.as_str() {
@@ -514,7 +732,8 @@ pub(crate) fn command() -> clap::Command {
 
 /// Every setting, from the one table.
 fn settings() -> String {
-    let mut text = String::from("Settings (key=value; [default], what it is, example):\n");
+    let mut text = String::from(BESIDE_SETTINGS);
+    text.push_str("Settings (key=value; [default], what it is, example):\n");
     for field in scenario::FIELDS {
         let default = if field.default.is_empty() { "catalogue" } else { field.default };
         let (key, help, example) = (field.key, field.help, field.example);

@@ -2,12 +2,13 @@
 
 use std::{fmt::Display, path::Path};
 
-use scenario::{Notice, NoticeKind, Parsed, Scenario, ScenarioError};
+use scenario::{Demand, Notice, NoticeKind, Parsed, Scenario, ScenarioError};
 
 use crate::{
     args::{Preset, ScenarioArgs},
     failure::Failure,
     output,
+    prices::{self, MoneyWords},
 };
 
 /// One positional word.
@@ -19,6 +20,10 @@ pub(crate) enum Word<'a> {
     File(&'a Path),
     /// One setting.
     Setting(&'a str, &'a str),
+    /// Something about money, which is no setting of a scenario.
+    Money(&'static str, &'a str),
+    /// What is asked for, in other words than a rate.
+    Demand(&'a str),
 }
 
 impl<'a> Word<'a> {
@@ -29,6 +34,12 @@ impl<'a> Word<'a> {
             return Ok(Self::Link(word));
         }
         if let Some((key, value)) = word.split_once('=') {
+            if let Some(key) = prices::key(key) {
+                return Ok(Self::Money(key, value));
+            }
+            if key.trim() == "demand" {
+                return Ok(Self::Demand(value));
+            }
             // Links have it by its long name alone.
             let key = if key.trim() == "tp" { "deploy.tp" } else { key };
             return Ok(Self::Setting(key, value));
@@ -42,16 +53,40 @@ impl<'a> Word<'a> {
     }
 }
 
+/// A scenario, and what was typed beside it.
+pub(crate) struct Asked {
+    pub(crate) scenario: Scenario,
+    /// What of it was not taken as written.
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) money: MoneyWords,
+    /// A job: so many requests, and the seconds that they may take.
+    pub(crate) job: Option<(u64, f64)>,
+}
+
 /// The scenario that was asked for. What was not taken as written is told on standard error.
 pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
-    let Parsed { scenario, notices } = asked(args)?;
+    let Parsed { scenario, notices } = parsed(args)?;
     tell(&notices);
     Ok(scenario)
 }
 
+/// The scenario that was asked for, and what of it was not taken as written, where nothing else may be
+/// said beside it.
+pub(crate) fn parsed(args: &ScenarioArgs) -> Result<Parsed, Failure> {
+    let asked = asked(args)?;
+    let key = prices::KEYS.iter().find(|key| asked.has_money(args, key));
+    let unused = key.copied().or(asked.job.map(|_| "a demand that is a job"));
+    match unused {
+        Some(what) => Err(Failure::input(format!(
+            "{what}: this command has no use for it; headroom plan has. Leave it out."
+        ))),
+        None => Ok(Parsed { scenario: asked.scenario, notices: asked.notices }),
+    }
+}
+
 /// The scenario that was asked for, of which nothing may have been taken otherwise than written.
 pub(crate) fn exactly(args: &ScenarioArgs) -> Result<Scenario, Failure> {
-    let Parsed { scenario, notices } = asked(args)?;
+    let Parsed { scenario, notices } = parsed(args)?;
     let departs = |notice: &&Notice| match notice.kind {
         NoticeKind::Clamped | NoticeKind::Shortened | NoticeKind::Unknown | NoticeKind::Invalid => {
             true
@@ -71,19 +106,48 @@ pub(crate) fn exactly(args: &ScenarioArgs) -> Result<Scenario, Failure> {
     }
 }
 
-/// The scenario that was asked for, and what of it was not taken as written.
-pub(crate) fn asked(args: &ScenarioArgs) -> Result<Parsed, Failure> {
+/// The scenario with what was typed about money and demand, and what of it was not taken as written.
+pub(crate) fn asked(args: &ScenarioArgs) -> Result<Asked, Failure> {
     let words = args.words.iter().map(|word| Word::of(word)).collect::<Result<Vec<_>, _>>()?;
     let Parsed { mut scenario, mut notices } = base(args, &words)?;
+    let mut money = MoneyWords::default();
+    let mut demand = None;
     for word in &words {
-        if let Word::Setting(key, value) = word {
-            let said = scenario.set(key, value).map_err(|notice| refused(&notice))?;
-            as_written(&said)?;
+        match word {
+            Word::Setting(key, value) => {
+                let said = scenario.set(key, value).map_err(|notice| refused(&notice))?;
+                as_written(&said)?;
+            }
+            Word::Money(key, value) => money.set(key, value)?,
+            Word::Demand(text) => demand = Some(*text),
+            Word::Link(_) | Word::File(_) => {}
         }
     }
     // Only now is it known which model is asked for.
     notices.extend(scenario.limit_to_context());
-    Ok(Parsed { scenario, notices })
+    let mut job = None;
+    if let Some(text) = demand {
+        let in_words = |error: scenario::DemandError| Failure::input(format!("{error}."));
+        let demand = Demand::read(text).map_err(in_words)?;
+        demand.put_into(&mut scenario, text).map_err(in_words)?;
+        if let Demand::Job { requests, within_s } = demand {
+            job = Some((requests, within_s));
+        }
+    }
+    Ok(Asked { scenario, notices, money, job })
+}
+
+impl Asked {
+    /// The same once what was not taken as written has been told on standard error.
+    pub(crate) fn told(mut self) -> Self {
+        tell(&std::mem::take(&mut self.notices));
+        self
+    }
+
+    /// Whether something about money was typed.
+    fn has_money(&self, args: &ScenarioArgs, key: &str) -> bool {
+        args.words.iter().any(|word| matches!(Word::of(word), Ok(Word::Money(it, _)) if it == key))
+    }
 }
 
 /// Tell of settings that are taken as written and still do nothing, and of lengths that no engine
@@ -113,7 +177,7 @@ fn base(args: &ScenarioArgs, words: &[Word<'_>]) -> Result<Parsed, Failure> {
         match word {
             Word::Link(link) => bases.push(("a link".to_owned(), usable(link)?)),
             Word::File(path) => bases.push((path.display().to_string(), read_json(path)?)),
-            Word::Setting(..) => {}
+            Word::Setting(..) | Word::Money(..) | Word::Demand(..) => {}
         }
     }
     if let [(first, _), (second, _), ..] = bases.as_slice() {
@@ -190,7 +254,7 @@ pub(crate) fn link_of(args: &ScenarioArgs) -> Option<&str> {
 
 /// Whether anything but one whole scenario was given.
 pub(crate) fn has_settings(args: &ScenarioArgs) -> bool {
-    args.words.iter().any(|word| matches!(Word::of(word), Ok(Word::Setting(..))))
+    args.words.iter().any(|word| matches!(Word::of(word), Ok(Word::Setting(..) | Word::Demand(..))))
 }
 
 /// Tell of what was not taken as written.

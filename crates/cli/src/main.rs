@@ -12,6 +12,7 @@ mod input;
 mod memory_settings;
 mod output;
 mod pool;
+mod prices;
 mod progress;
 mod trace;
 mod typed;
@@ -60,6 +61,13 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Plan(args) => commands::plan::run(args),
         Command::Why(args) => commands::why::run(args),
+        Command::Alternatives(args) => commands::alternatives::run(args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Tornado(args) => commands::tornado::run(args),
+        Command::Report(args) => commands::report::run(args),
+        Command::Export(args) => commands::export::run(args),
+        Command::Replicas(args) => commands::replicas::run(args),
+        Command::Slots(args) => commands::replicas::slots(args),
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),

@@ -34,6 +34,22 @@ pub(crate) fn requests(text: &str) -> Result<NonZeroU32, String> {
     })
 }
 
+/// A time of 0 or more, seconds where no unit is typed.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    match quantity::parse(text, quantity::Unit::Seconds) {
+        Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
+        _ => Err("it must be a time from 0 to 115 days, for example 2s".to_owned()),
+    }
+}
+
+/// A part above 0 and at most 1.
+pub(crate) fn part(text: &str) -> Result<f64, String> {
+    match quantity::parse(text, quantity::Unit::Share) {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err("it must be above 0 and at most 100 %, for example 60%".to_owned()),
+    }
+}
+
 /// The root of random numbers.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text).ok_or_else(|| {

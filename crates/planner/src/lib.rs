@@ -7,10 +7,14 @@
 //!   Resolved ──▶ Plan ──next_jobs──▶ [Job] ──any order──▶ [Run] ──accept──▶ Plan ──▶ PlanAnswer
 //! ```
 
+mod alternatives;
 mod answer;
+mod batch;
 mod bisection;
 mod ceiling;
 mod closed_form;
+mod compare;
+mod cost;
 mod demand;
 mod estimate;
 mod fleet;
@@ -23,14 +27,22 @@ mod proof;
 mod reach;
 mod refusal;
 mod remedies;
+mod replicas;
 mod scaled;
 mod search;
+mod sensitivity;
+mod several;
+mod slot_sizing;
 mod steady;
 mod sweep;
 mod why;
 
+pub use alternatives::{Alternative, Alternatives, AlternativesAnswer, Basis, Tuned};
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
+pub use batch::{BatchAnswer, BatchPlan};
 pub use closed_form::{ClosedForm, closed_form};
+pub use compare::{ChangedRequest, Compare, CompareAnswer, PairedRequests};
+pub use cost::{Cost, Dollars, HOURS_PER_MONTH, TokenCost};
 pub use job::Job;
 pub use over_time::over_time;
 pub use plan::Plan;
@@ -38,7 +50,10 @@ pub use proof::{
     Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,
     ProofJob, PublishedCell, Queue, QueuePoint, State, Truth, TruthKind, prove_inline,
 };
+pub use replicas::{FleetJob, FleetPoint, ROUTERS, Replicas, ReplicasAnswer};
 pub use scenario::Remedy;
+pub use sensitivity::{Bar, Outcome, Sensitivity, SensitivityAnswer, Uncertain, What};
+pub use slot_sizing::{SlotDemand, SlotReplicas, SlotSizing, size_slots};
 pub use sweep::Sweep;
 pub use why::{Gain, Limit, LimitKind, NextLimit, Why, WhyAnswer};
 

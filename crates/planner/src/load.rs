@@ -134,6 +134,11 @@ impl Load {
         2 * runs > self.replications()
     }
 
+    /// Whether no more came than left, in most runs.
+    pub(crate) const fn keeps_up(&self) -> bool {
+        !self.is_most(self.overloaded)
+    }
+
     /// How many runs were added.
     pub(crate) const fn replications(&self) -> usize {
         self.slo_share.0.len()

@@ -27,7 +27,18 @@ pub fn plan_json(
     ledger: Option<&Ledger>,
     over_time: Option<&Run>,
 ) -> String {
-    document(&json!({
+    plan_json_with(answer, scenario, (ledger, over_time), Vec::new())
+}
+
+/// The same with more fields, by their names.
+#[must_use]
+pub fn plan_json_with(
+    answer: &PlanAnswer,
+    scenario: &Scenario,
+    (ledger, over_time): (Option<&Ledger>, Option<&Run>),
+    more: Vec<(&'static str, Value)>,
+) -> String {
+    let mut plan = json!({
         "schema": SCHEMA,
         "kind": "plan",
         "scenario": settings(scenario),
@@ -57,7 +68,11 @@ pub fn plan_json(
         "simulated_requests": answer.simulated_requests,
         "simulated_steps": answer.simulated_steps,
         "ledger": ledger,
-    }))
+    });
+    for (name, value) in more {
+        plan[name] = value;
+    }
+    document(&plan)
 }
 
 /// Load points by rate.

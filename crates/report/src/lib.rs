@@ -11,10 +11,18 @@
 //! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
 //! in the unit.
 
+mod alternatives;
 mod assumptions;
 mod attempts;
+mod batch;
+mod carried;
 mod catalogue;
 mod check;
+mod compare;
+mod cost;
+#[cfg(feature = "document")]
+mod document;
+mod export;
 mod fleet_over_time;
 mod json;
 mod knee;
@@ -24,8 +32,10 @@ mod ledger;
 mod memory;
 mod names;
 mod pools;
+mod replicas;
 mod requests;
 mod run_text;
+mod sensitivity;
 mod steadiness;
 mod table;
 mod telling;
@@ -34,14 +44,22 @@ mod why;
 mod windows;
 mod words;
 
+pub use alternatives::{alternatives_csv, alternatives_json, alternatives_text, cost_dots};
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
+pub use batch::{batch_json, batch_text};
+pub use carried::{Carried, carried_text, carried_value};
 pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
+pub use compare::{Difference, compare_json, compare_text, differences};
+pub use cost::{Price, SPLIT_RULE, cost_text, cost_value};
+#[cfg(feature = "document")]
+pub use document::{ReportParts, report_html, report_markdown};
+pub use export::{Deployment, bench_command, kubernetes, serve_command};
 pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
-pub use json::{SCHEMA, json_with_notices, plan_json, run_json, sweep_json};
+pub use json::{SCHEMA, json_with_notices, plan_json, plan_json_with, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
@@ -51,8 +69,10 @@ pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
 pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use pools::{pools_json, pools_text};
+pub use replicas::{replicas_json, replicas_text, slots_json, slots_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
+pub use sensitivity::{sensitivity_json, sensitivity_text, tornado_data};
 pub use steadiness::intervals_csv;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,

@@ -19,9 +19,9 @@ pub const WHY_OUT_OF_REACH: &str = "Even an idle engine misses the target, so no
 pub fn why_text(answer: &WhyAnswer) -> String {
     let mut lines = vec![binding(answer)];
     lines.extend(
-        answer
-            .binding_target
-            .map(|target| format!("Of what was promised, {} holds it down most.", name(target))),
+        answer.binding_target.map(|target| {
+            format!("Of what was promised, {} holds it down most.", limit_name(target))
+        }),
     );
     lines.extend(next(answer));
     format!("{}\n\n{}", lines.join("\n"), gains(&answer.gains))
@@ -42,7 +42,7 @@ fn binding(answer: &WhyAnswer) -> String {
     let interval = interval.map_or_else(String::new, |interval| format!("; {interval}"));
     format!(
         "{} binds: {}, and one GPU sustains {} instead of {} ({size}{interval}).",
-        capitalised(name(gain.limit)),
+        capitalised(limit_name(gain.limit)),
         much(gain),
         load(capacity * (1.0 + gain.gain.value), answer),
         load(capacity, answer),
@@ -54,7 +54,7 @@ fn next(answer: &WhyAnswer) -> Option<String> {
     let next = answer.next.as_ref()?;
     let doubled = &next.doubled;
     let then = match next.binding {
-        Some(limit) => format!("then what binds is {}", name(limit)),
+        Some(limit) => format!("then what binds is {}", limit_name(limit)),
         None => "and nothing else binds even then".to_owned(),
     };
     let (size, interval) = growth(doubled);
@@ -124,7 +124,7 @@ fn gains(gains: &[Gain]) -> String {
             quantity::number_fixed(value * 100.0, 1)
         };
         vec![
-            capitalised(name(gain.limit)),
+            capitalised(limit_name(gain.limit)),
             setting(gain.limit).to_owned(),
             quantity::change(change),
             percent(value),
@@ -137,7 +137,7 @@ fn gains(gains: &[Gain]) -> String {
 }
 
 /// What it is called in a sentence.
-const fn name(limit: Limit) -> &'static str {
+pub(crate) const fn limit_name(limit: Limit) -> &'static str {
     match limit {
         Limit::Sequences => "the number of requests at once",
         Limit::TokenBudget => "the token budget of a step",

@@ -173,6 +173,16 @@ pub(crate) fn carried(capacity: &Estimate, gpus: u64, unit: &str) -> String {
     load(capacity.value * gpus as f64, unit)
 }
 
+/// “134 req/s at this target (132 to 137, 95 %)”.
+pub(crate) fn carried_load(load_of_all: &Estimate, unit: &str) -> String {
+    format!("{} at this target{}", load(load_of_all.value, unit), interval(load_of_all))
+}
+
+/// “22.4 req/s”, “312 users”.
+pub(crate) fn load_text(value: f64, unit: &str) -> String {
+    load(value, unit)
+}
+
 /// “ (22.0 to 22.9, 95 %)”, or nothing where no interval is known or its ends read the same.
 fn interval(estimate: &Estimate) -> String {
     if number(estimate.low) == number(estimate.high) {

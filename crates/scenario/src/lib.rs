@@ -16,6 +16,7 @@ mod class;
 mod class_setting;
 mod context;
 mod defaults;
+mod demand;
 mod field;
 mod json;
 mod lengths;
@@ -41,6 +42,7 @@ pub use class::{
     CLASS_EXAMPLE, CLASS_HELP, CLASS_PREFIX, ClassSpec, MAX_CLASSES, REST, field_of_part,
 };
 pub use context::BeyondContext;
+pub use demand::{Demand, DemandError, EXAMPLES as DEMAND_EXAMPLES, Tokens};
 pub use field::{
     Direction, ENGINES, FIELDS, Field, Group, KV_DTYPES, Scale, Slider, Snap, Step, StepSizes,
     WEIGHTS, field,

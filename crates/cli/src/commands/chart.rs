@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// A drawing under the name of another format would be opened as what it is not.
-fn is_svg(path: &Path) -> Result<(), Failure> {
+pub(super) fn is_svg(option: &str, path: &Path) -> Result<(), Failure> {
     match path.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("svg") => Err(Failure::input(format!(
-            "--out {}: the drawing is SVG. Name it {}.",
+            "{option} {}: the drawing is SVG. Name it {}.",
             path.display(),
             path.with_extension("svg").display()
         ))),
@@ -29,7 +29,7 @@ const SIZE_PX: (f64, f64) = (712.0, 352.0);
 
 pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.out {
-        is_svg(path)?;
+        is_svg("--out", path)?;
     }
     let mut scenario = input::scenario(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
     if args.trace.trace.is_some() {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
@@ -56,9 +56,8 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The measured start-ups by name.
 /// The first setting that a fleet over time does not have, as one would type it.
-fn not_in_fleets(scenario: &Scenario) -> Option<String> {
+pub(super) fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     let preset = Scenario::preset();
     let reacts = |key: &str| {
         ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))
@@ -79,6 +78,7 @@ fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
 }
 
+/// The measured start-ups by name.
 fn cold_starts() -> String {
     let mut text = String::new();
     for start in catalog::cold_starts() {

@@ -1,8 +1,11 @@
 //! One module per command: arguments in, text and exit code out.
 
+pub(crate) mod alternatives;
 pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod know;
@@ -10,7 +13,10 @@ pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod plan;
 pub(crate) mod pools;
+pub(crate) mod replicas;
+pub(crate) mod report;
 pub(crate) mod simulate;
 mod sizing;
 pub(crate) mod sweep;
+pub(crate) mod tornado;
 pub(crate) mod why;

@@ -22,7 +22,7 @@ use crate::{
 };
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
-    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
     let form = Form::of(args.json, args.csv || args.windows);
     if args.trace.is_some() {
         trace::take_over(&mut scenario, args.trace_rate.is_some());

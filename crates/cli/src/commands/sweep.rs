@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
-    let Parsed { mut scenario, notices } = input::asked(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
     let recording = trace::recording(&args.trace, &mut scenario)?;
     if scenario.changes_over_time() {
         output::note("Each rate is held throughout its runs; the rate profile is left out.");

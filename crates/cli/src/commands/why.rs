@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
-    let Parsed { scenario, notices } = input::asked(&args.scenario)?;
+    let Parsed { scenario, notices } = input::parsed(&args.scenario)?;
     let form = Form::of(args.json, false);
     let resolved = match scenario.resolve() {
         Ok(resolved) => resolved,

@@ -42,7 +42,17 @@ fn every_example_runs() {
     file("day.csv", &format!("arrival_s,input_tokens,output_tokens\n{rows}"));
     file("scenario.json", &printed(&["link", "rate=40", "--json"]));
     let commands = [
-        "", "plan", "why", "check", "sweep", "simulate", "fleet", "chart", "link", "know",
+        "",
+        "plan",
+        "why",
+        "alternatives",
+        "check",
+        "sweep",
+        "simulate",
+        "fleet",
+        "chart",
+        "link",
+        "know",
         "catalog",
     ];
     let mut count = 0;

@@ -1,12 +1,17 @@
 //! The `headroom` command as a person or a script meets it.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod alternatives;
 mod answers;
 mod catalog;
 mod check;
+mod compare;
+mod cost;
+mod demand;
 mod deployed;
 mod errors;
 mod examples;
+mod export;
 mod files;
 mod fit;
 mod fleet;
@@ -17,8 +22,11 @@ mod memory;
 mod pools;
 mod reaction;
 mod recordings;
+mod replicas;
+mod report;
 mod sessions;
 mod steadiness;
+mod tornado;
 mod traffic;
 mod why;
 

@@ -304,7 +304,7 @@ fn growth(before: &Capacities, after: &Capacities) -> Estimate {
 }
 
 /// The limit with the greatest elasticity, or one before it that is as good.
-fn binding_of<'a>(
+pub(crate) fn binding_of<'a>(
     gains: impl Iterator<Item = &'a Gain>,
     counts: impl Fn(LimitKind) -> bool,
 ) -> Option<Limit> {

@@ -84,6 +84,19 @@ impl RateProfile {
         }
     }
 
+    /// The mean multiple of the workload's rate over all time; `None` where the rate changes and does
+    /// not come back, so that it depends on how long one looks.
+    #[must_use]
+    pub fn mean_factor(&self) -> Option<f64> {
+        match self {
+            Self::Constant => Some(1.0),
+            Self::Piecewise { .. } => None,
+            Self::Periodic { .. } => {
+                ProfileClock::new(self).period.map(|(period_s, units)| units / period_s)
+            }
+        }
+    }
+
     /// The multiple of the workload's rate that holds at time 0.
     #[must_use]
     pub fn first_factor(&self) -> f64 {
@@ -279,6 +292,16 @@ mod tests {
         let spike = RateProfile::spike(5.0, 2.0, 10.0);
         assert!((time_s(&spike, 15.0) - 6.0).abs() < 1e-12);
         assert!((time_s(&spike, 26.0) - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_mean_is_that_of_a_period() {
+        assert_eq!(RateProfile::Constant.mean_factor(), Some(1.0));
+        assert_eq!(RateProfile::step(10.0, 4.0).mean_factor(), None);
+        // Straight lines between full hours, the last one back to the first: a mean of the hours.
+        let hours: [f64; 24] = std::array::from_fn(|hour| hour as f64);
+        let mean = RateProfile::daily(&hours).mean_factor();
+        assert!(mean.is_some_and(|mean| (mean - 11.5).abs() < 1e-12), "{mean:?}");
     }
 
     #[test]

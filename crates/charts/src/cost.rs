@@ -1,0 +1,174 @@
+//! Cost against latency: each deployment a dot, the front a line through those that nothing cheaper
+//! beats.
+
+use plotters::coord::Shift;
+use plotters::prelude::{DrawingArea, DrawingBackend};
+
+use crate::axis::{log_ticks, round_down, round_up};
+use crate::error::ChartError;
+use crate::geometry::Rect;
+use crate::paint::{Anchor, Brush, Label, Line};
+use crate::scale::{Scale, Spread};
+use crate::style::Style;
+use crate::theme::Theme;
+
+/// Room around the panel, CSS px.
+const LEFT_PX: f64 = 56.0;
+const TOP_PX: f64 = 28.0;
+const RIGHT_PX: f64 = 16.0;
+const BOTTOM_PX: f64 = 40.0;
+/// Smaller charts have no room for axes and names.
+const SMALLEST_PX: f64 = 200.0;
+/// Names nearer to each other than this would overlap.
+const NAME_PX: f64 = 15.0;
+/// Width of a letter, about.
+const LETTER_PX: f64 = 6.2;
+
+/// One deployment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostDot {
+    /// Dollars an hour, at the typical price.
+    pub per_hour: f64,
+    /// At the lowest price.
+    pub low: f64,
+    /// At the highest price.
+    pub high: f64,
+    /// Its latency, seconds.
+    pub latency_s: f64,
+    /// Whether nothing that costs no more is faster.
+    pub is_on_front: bool,
+    /// What it is called.
+    pub name: String,
+}
+
+/// Draws deployments on an area of [`Style::backend_size`], on logarithmic axes. The ground is left as
+/// it is.
+///
+/// # Errors
+///
+/// When the chart is too small, or the backend refuses.
+pub fn draw_costs<DB: DrawingBackend>(
+    root: &DrawingArea<DB, Shift>,
+    dots: &[CostDot],
+    latency: &str,
+    theme: &Theme,
+    style: &Style,
+) -> Result<(), ChartError> {
+    let (width_px, height_px) = (style.width_px, style.height_px);
+    if !(width_px >= SMALLEST_PX && height_px >= SMALLEST_PX) {
+        return Err(ChartError::TooSmall { width_px, height_px });
+    }
+    let brush = Brush::new(root, style);
+    let panel = Rect {
+        left: LEFT_PX,
+        top: TOP_PX,
+        right: width_px - RIGHT_PX,
+        bottom: height_px - BOTTOM_PX,
+    };
+    let costs = range(dots.iter().flat_map(|dot| [dot.low, dot.high]));
+    let times = range(dots.iter().map(|dot| dot.latency_s));
+    let x = Scale::new(Spread::Log, costs, (panel.left, panel.right));
+    let y = Scale::new(Spread::Log, times, (panel.bottom, panel.top));
+    axes(&brush, &panel, (&x, &y), latency, theme)?;
+    front(&brush, dots, (&x, &y), theme)?;
+    let others = dots.iter().filter(|dot| !dot.is_on_front);
+    for dot in others.chain(dots.iter().filter(|dot| dot.is_on_front)) {
+        let at = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
+        if dot.is_on_front {
+            let line = Line { colour: theme.data[1].mark, width_px: 1.0, dash: None };
+            brush.level(at.1, (x.to_px(dot.low), x.to_px(dot.high)), &line)?;
+        }
+        let colour = if dot.is_on_front { theme.data[1].mark } else { theme.data[0].mark };
+        brush.dot(at, colour, theme.surface)?;
+    }
+    names(&brush, &panel, dots, (&x, &y), theme)
+}
+
+/// The ends of all values, rounded.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (mut low, mut high) = (f64::INFINITY, 0.0);
+    for value in values.filter(|value| *value > 0.0 && value.is_finite()) {
+        low = if value < low { value } else { low };
+        high = if value > high { value } else { high };
+    }
+    if low <= high { (round_down(low * 0.99), round_up(high * 1.01)) } else { (1.0, 10.0) }
+}
+
+fn axes<DB: DrawingBackend>(
+    brush: &Brush<'_, DB>,
+    panel: &Rect,
+    (x, y): (&Scale, &Scale),
+    latency: &str,
+    theme: &Theme,
+) -> Result<(), ChartError> {
+    let grid = Line { colour: theme.grid, width_px: 1.0, dash: None };
+    for tick in log_ticks(y, panel.bottom - panel.top) {
+        brush.level(y.to_px(tick), (panel.left, panel.right), &grid)?;
+        let text = quantity::axis_duration(tick);
+        brush.text(&plain(text, (panel.left - 6.0, y.to_px(tick)), Anchor::End, theme))?;
+    }
+    for tick in log_ticks(x, panel.right - panel.left) {
+        brush.upright(x.to_px(tick), (panel.top, panel.bottom), &grid)?;
+        let text = ["$", &quantity::axis_number(tick)].concat();
+        brush.text(&plain(text, (x.to_px(tick), panel.bottom + 12.0), Anchor::Middle, theme))?;
+    }
+    let axis = Line { colour: theme.axis, width_px: 1.0, dash: None };
+    brush.level(panel.bottom, (panel.left, panel.right), &axis)?;
+    let title = plain(latency.to_owned(), (panel.left, panel.top - 14.0), Anchor::Start, theme);
+    brush.text(&title)?;
+    let text = "Dollars an hour, lowest to highest price on the front".to_owned();
+    brush.text(&plain(text, (panel.right, panel.bottom + 29.0), Anchor::End, theme))
+}
+
+/// Steps through the front: between two deployments nothing is faster for less.
+fn front<DB: DrawingBackend>(
+    brush: &Brush<'_, DB>,
+    dots: &[CostDot],
+    (x, y): (&Scale, &Scale),
+    theme: &Theme,
+) -> Result<(), ChartError> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for dot in dots.iter().filter(|dot| dot.is_on_front) {
+        let at = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
+        if let Some(&(_, before)) = points.last() {
+            points.push((at.0, before));
+        }
+        points.push(at);
+    }
+    brush.path(&points, &Line { colour: theme.data[1].mark, width_px: 1.5, dash: None })
+}
+
+/// The names of the front, each to the side where there is room, none over another.
+fn names<DB: DrawingBackend>(
+    brush: &Brush<'_, DB>,
+    panel: &Rect,
+    dots: &[CostDot],
+    (x, y): (&Scale, &Scale),
+    theme: &Theme,
+) -> Result<(), ChartError> {
+    let mut taken: Vec<f64> = Vec::new();
+    for dot in dots.iter().filter(|dot| dot.is_on_front) {
+        let (at_x, at_y) = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
+        let mut place = at_y - 11.0;
+        while taken.iter().any(|other| (other - place).abs() < NAME_PX) {
+            place += NAME_PX;
+        }
+        if place > panel.bottom - 4.0 {
+            continue;
+        }
+        taken.push(place);
+        let width = dot.name.chars().count() as f64 * LETTER_PX;
+        let (anchor, at_x) = if at_x + 8.0 + width < panel.right {
+            (Anchor::Start, at_x + 8.0)
+        } else {
+            (Anchor::End, at_x - 8.0)
+        };
+        let label = plain(dot.name.clone(), (at_x, place), anchor, theme);
+        brush.text(&Label { colour: theme.data[1].ink, halo: Some(theme.surface), ..label })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn plain(text: String, at: (f64, f64), anchor: Anchor, theme: &Theme) -> Label {
+    Label { text, at, anchor, colour: theme.text3, bold: false, halo: None, upright: false }
+}
