@@ -9,6 +9,7 @@
 
 mod answer;
 mod bisection;
+mod calibrate;
 mod ceiling;
 mod closed_form;
 mod demand;
@@ -16,6 +17,7 @@ mod estimate;
 mod fleet;
 mod job;
 mod load;
+mod measured;
 mod out_of_reach;
 mod plan;
 mod proof;
@@ -28,8 +30,13 @@ mod sweep;
 mod why;
 
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
+pub use calibrate::{
+    Calibration, CalibrationAnswer, CalibrationError, Fitted, Measured, Observation, PointAnswer,
+    Predicted,
+};
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
+pub use measured::{MeasuredKnee, SeenLoad, measured_knee};
 pub use plan::Plan;
 pub use proof::{
     Compared, Finding, Plateau, PlateauKind, Printed, Proof, ProofAnswer, ProofJob, PublishedCell,

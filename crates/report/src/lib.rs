@@ -13,6 +13,7 @@
 
 mod assumptions;
 mod attempts;
+mod calibration;
 mod catalogue;
 mod check;
 mod fleet_over_time;
@@ -21,6 +22,7 @@ mod knee;
 mod know;
 mod know_table;
 mod ledger;
+mod measured_curve;
 mod memory;
 mod names;
 mod pools;
@@ -30,12 +32,14 @@ mod steadiness;
 mod table;
 mod telling;
 mod traffic;
+mod versions;
 mod why;
 mod windows;
 mod words;
 
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
+pub use calibration::{CalibrationTelling, calibration_json, calibration_text};
 pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
@@ -49,13 +53,15 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
-pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
+pub use measured_curve::{CurveTelling, curve_json, curve_text};
+pub use memory::{MemoryTelling, memory_fits, memory_json, memory_parts, memory_text};
 pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
+pub use versions::{VersionSeen, versions_json, versions_text};
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::windows_csv;
 pub use words::{RUN_LONGER, run_pools, run_transfers, with_headroom};

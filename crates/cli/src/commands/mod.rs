@@ -1,8 +1,10 @@
 //! One module per command: arguments in, text and exit code out.
 
+pub(crate) mod calibrate;
 pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod check;
+pub(crate) mod curve;
 pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod know;

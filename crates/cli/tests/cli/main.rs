@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod answers;
+mod calibrate;
 mod catalog;
 mod check;
 mod deployed;
