@@ -3,6 +3,7 @@
 //! Sizes are in CSS px, values in SI units. A drawing is a pure function of its data, theme and
 //! style: the same bytes on every machine. Text is never measured by the backend.
 
+mod accuracy;
 mod axis;
 mod clip;
 mod cost;
@@ -14,6 +15,7 @@ mod ground;
 mod knee;
 mod labels;
 mod layout;
+mod memory_bar;
 mod metrics;
 mod naming;
 mod paint;
@@ -27,16 +29,18 @@ pub mod theme;
 mod tornado;
 mod traces;
 
+pub use accuracy::{AccuracyDot, draw_accuracy};
 pub use cost::{CostDot, draw_costs};
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
 pub use geometry::{KneeGeometry, Panel, Rect};
 pub use knee::{draw_cursor, draw_knee, knee_geometry};
+pub use memory_bar::{MemoryPart, draw_memory_bar};
 pub use queues::{QueueDot, QueuePanel, draw_queues};
 pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
-pub use svg::{costs_svg, knee_svg, queues_svg, tornado_svg};
+pub use svg::{accuracy_svg, costs_svg, knee_svg, memory_bar_svg, queues_svg, tornado_svg};
 pub use theme::Theme;
 pub use tornado::{TornadoBar, TornadoData, draw_tornado};

@@ -1,13 +1,16 @@
 //! The charts as SVG documents that read well in a browser and on a code host.
 
-use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use plotters::coord::Shift;
+use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 
+use crate::accuracy::{AccuracyDot, draw_accuracy};
 use crate::cost::{CostDot, draw_costs};
 use crate::data::KneeData;
 use crate::error::ChartError;
 use crate::geometry::Rect;
 use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
+use crate::memory_bar::{MemoryPart, draw_memory_bar};
 use crate::paint::{Brush, HALO_PX};
 use crate::queues::{QueuePanel, draw_queues};
 use crate::style::Style;
@@ -20,15 +23,55 @@ use crate::tornado::{TornadoData, draw_tornado};
 ///
 /// When the chart is too small for its panels.
 pub fn knee_svg(data: &KneeData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
+    document("Latency and goodput as load rises", theme, style, |root| {
+        draw_knee(root, data, theme, style).map(|_| ())
+    })
+}
+
+/// Predicted against measured times as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its panels.
+pub fn accuracy_svg(
+    dots: &[AccuracyDot],
+    theme: &Theme,
+    style: &Style,
+) -> Result<String, ChartError> {
+    document("Predicted against measured TTFT and TPOT", theme, style, |root| {
+        draw_accuracy(root, dots, theme, style)
+    })
+}
+
+/// A GPU's memory as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its bar.
+pub fn memory_bar_svg(
+    parts: &[MemoryPart],
+    theme: &Theme,
+    style: &Style,
+) -> Result<String, ChartError> {
+    document("Memory of one GPU", theme, style, |root| draw_memory_bar(root, parts, theme, style))
+}
+
+/// A document of what is drawn on the theme's surface.
+fn document(
+    title: &str,
+    theme: &Theme,
+    style: &Style,
+    draw: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), ChartError>,
+) -> Result<String, ChartError> {
     let mut drawn = String::new();
     {
         let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
         let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
         Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
-        draw_knee(&root, data, theme, style)?;
+        draw(&root)?;
         root.present().map_err(ChartError::of)?;
     }
-    Ok(finished(&drawn, "Latency and goodput as load rises", theme, style))
+    Ok(finished(&drawn, title, theme, style))
 }
 
 /// Queues against theory as an SVG document on the theme's surface. [`Style::svg`] suits it.
@@ -41,15 +84,9 @@ pub fn queues_svg(
     theme: &Theme,
     style: &Style,
 ) -> Result<String, ChartError> {
-    let mut drawn = String::new();
-    {
-        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
-        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
-        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
-        draw_queues(&root, queues, theme, style)?;
-        root.present().map_err(ChartError::of)?;
-    }
-    Ok(finished(&drawn, "Queues: theory and simulation", theme, style))
+    document("Queues: theory and simulation", theme, style, |root| {
+        draw_queues(root, queues, theme, style)
+    })
 }
 
 /// Cost against a latency as an SVG document on the theme's surface. [`Style::svg`] suits it.
@@ -63,15 +100,9 @@ pub fn costs_svg(
     theme: &Theme,
     style: &Style,
 ) -> Result<String, ChartError> {
-    let mut drawn = String::new();
-    {
-        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
-        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
-        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
-        draw_costs(&root, dots, latency, theme, style)?;
-        root.present().map_err(ChartError::of)?;
-    }
-    Ok(finished(&drawn, "Cost against latency", theme, style))
+    document("Cost against latency", theme, style, |root| {
+        draw_costs(root, dots, latency, theme, style)
+    })
 }
 
 /// A tornado as an SVG document on the theme's surface. [`Style::svg`] suits it.
@@ -80,15 +111,9 @@ pub fn costs_svg(
 ///
 /// When the chart is too small for its bars.
 pub fn tornado_svg(data: &TornadoData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
-    let mut drawn = String::new();
-    {
-        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
-        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
-        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
-        draw_tornado(&root, data, theme, style)?;
-        root.present().map_err(ChartError::of)?;
-    }
-    Ok(finished(&drawn, "What each input does to the answer", theme, style))
+    document("What each input does to the answer", theme, style, |root| {
+        draw_tornado(root, data, theme, style)
+    })
 }
 
 /// Turns the backend's document into one with a title, sizes in CSS px, halos as strokes, and like

@@ -108,6 +108,10 @@ pub(crate) enum Command {
     /// Fit the kernel model’s constants to measured runs, and tell how far it is off on runs that it
     /// never saw.
     Fit(FitArgs),
+    /// Refit the step time’s few free constants to measured points, and tell how far it was and is off.
+    Calibrate(CalibrateArgs),
+    /// The knee and the GPUs straight from a measured curve, beside what the model says.
+    Curve(CurveArgs),
 }
 
 /// A scenario: a preset, a file or a link, and then single settings.
@@ -659,6 +663,8 @@ Examples:
   headroom memory model=llama-3.1-8b gpu=h100-sxm engine=vllm@0.19
   headroom memory model=gemma-3-27b gpu=h100 max_model_len=32768 context=4096
   headroom memory --config config.json gpu=h200-sxm tp=4 weights=fp8 kv_cache_dtype=fp8
+  headroom memory model=gemma-3-27b gpu=h100 tp=2 --versions                 what 0.20 to 0.33 change
+  headroom memory model=llama-3.1-8b gpu=h100 --svg memory.svg
   headroom memory model=gpt-oss-120b gpu=h100 tp=2 num_gpu_blocks=91495     with a logged number
   headroom memory layers=32 kv_heads=8 head_dim=128 gpu=h100 weights_gib=14.99 activation_gib=1.89")]
 pub(crate) struct MemoryArgs {
@@ -668,6 +674,16 @@ pub(crate) struct MemoryArgs {
     /// Read the architecture from a Hugging Face config.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Draw the memory of one GPU as a bar, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Colours of the bar.
+    #[arg(long, value_enum, default_value_t = ThemeName::Light, requires = "svg")]
+    pub(crate) theme: ThemeName,
+    /// Compare versions of the engine, from the one of engine= (0.19 where none is given) to the last: what
+    /// changes, and why.
+    #[arg(long, conflicts_with = "svg")]
+    pub(crate) versions: bool,
     /// Print JSON (SI units).
     #[arg(long)]
     pub(crate) json: bool,
@@ -694,9 +710,71 @@ pub(crate) struct FitArgs {
     /// The date that the file of constants tells.
     #[arg(long, default_value = "")]
     pub(crate) date: String,
+    /// Also calibrate each curve on two of its points, from constants that never saw its group, and tell how far
+    /// the others are off then.
+    #[arg(long)]
+    pub(crate) two_points: bool,
+    /// Write the errors as a page in Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Draw predicted against measured times as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
     /// Tell how far it has come.
     #[arg(long)]
     pub(crate) progress: bool,
+}
+
+/// Measured files and the settings of the deployment that they were measured on.
+#[derive(Debug, Args)]
+pub(crate) struct MeasuredArgs {
+    /// Files (results of vllm bench serve and its sweeps, GuideLLM, AIPerf, inference-perf, SGLang’s
+    /// bench_serving, llmperf, a table; vLLM’s start-up log), and settings key=value or a link.
+    #[arg(value_name = "FILE or SETTING", required = true)]
+    pub(crate) words: Vec<String>,
+    /// Start from a scenario of a JSON file, as `headroom link --json` writes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  headroom calibrate results.json model=llama-3.1-8b gpu=h100-sxm
+  headroom calibrate results.csv server.log gpu=h100-sxm step.kind=kernel --on ends
+  headroom calibrate results.csv model=llama-3.1-8b step.kind=affine --json")]
+pub(crate) struct CalibrateArgs {
+    #[command(flatten)]
+    pub(crate) measured: MeasuredArgs,
+    /// Which points constants are fitted to; the others are predicted, to hold the fit against them.
+    #[arg(long, value_enum, default_value_t = FitOn::All)]
+    pub(crate) on: FitOn,
+}
+
+/// Which points constants are fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FitOn {
+    /// Every point whose server kept up with its load.
+    All,
+    /// The least and the greatest of these loads: best for TPOT.
+    Ends,
+    /// The least and the one in the middle: best for TTFT.
+    Middle,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  headroom curve results.csv model=llama-3.1-8b gpu=h100-sxm rate=40 ttft=500ms tpot=30ms
+  headroom curve results.csv server.log gpu=h100-sxm step.kind=kernel rate=40 --json")]
+pub(crate) struct CurveArgs {
+    #[command(flatten)]
+    pub(crate) measured: MeasuredArgs,
 }
 
 /// What is left out together.

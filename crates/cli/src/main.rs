@@ -9,6 +9,7 @@ mod commands;
 mod failure;
 mod fleet_settings;
 mod input;
+mod measured;
 mod memory_settings;
 mod output;
 mod pool;
@@ -78,5 +79,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Catalog(args) => commands::catalog::run(args),
         Command::Memory(args) => commands::memory::run(args),
         Command::Fit(args) => commands::fit::run(args),
+        Command::Calibrate(args) => commands::calibrate::run(args),
+        Command::Curve(args) => commands::curve::run(args),
     }
 }

@@ -18,6 +18,7 @@ mod replay;
 mod rows;
 mod setting;
 mod solve;
+mod two_points;
 
 use std::{collections::BTreeMap, io::Read};
 
@@ -30,6 +31,7 @@ pub use replay::{Pace, Piece, Replayed, Rules, Sent, replay};
 pub use rows::{Row, RowError, read_rows};
 pub use setting::{Measured, Setting, Settings};
 pub use solve::{Held, Weighted, at_priors, fit, for_all};
+pub use two_points::{Pair, Spared, two_points};
 
 /// Why runs cannot be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -155,20 +157,20 @@ impl Study {
         parts
     }
 
-    /// What is said of the runs of a part by constants that never saw them, beside the run's place.
+    /// What is said of each run by constants of its own, beside its place; nothing of those without.
     #[must_use]
-    pub fn leave_out(
-        &self,
-        model: &Model,
-        first: &[Option<Held>],
-        split: Split,
-        part: &str,
-    ) -> Vec<(usize, Predicted)> {
-        let logs = self.fit_without(model, first, Some((split, part)));
-        let all = self.settings.all.iter().enumerate();
-        let held: Vec<(usize, &Setting)> =
-            all.filter(|(_, setting)| split.part(setting) == part).collect();
-        let found = for_all(&held, |(at, setting)| Some((*at, predict(model, setting, &logs)?)));
+    pub fn predict_by(&self, model: &Model, logs: &[Option<Vec<f64>>]) -> Vec<(usize, Predicted)> {
+        let pairs: Vec<(usize, &Setting, &Option<Vec<f64>>)> = self
+            .settings
+            .all
+            .iter()
+            .zip(logs)
+            .enumerate()
+            .map(|(at, (it, logs))| (at, it, logs))
+            .collect();
+        let found = for_all(&pairs, |(at, setting, logs)| {
+            Some((*at, predict(model, setting, logs.as_ref()?)?))
+        });
         found.into_iter().flatten().collect()
     }
 
@@ -189,14 +191,7 @@ impl Study {
 fn predict(model: &Model, setting: &Setting, logs: &[f64]) -> Option<Predicted> {
     let kernel = model.terms(setting).kernel(setting, logs)?;
     let run = replay(&kernel, setting.rules, setting.client.pace, &setting.client.requests);
-    let measured = &setting.measured;
-    let ttft_s = if measured.is_median { run.ttft_median_s } else { run.ttft_mean_s };
-    let e2e_s = if measured.is_derived {
-        ttft_s + (setting.client.mean_output() - 1.0) * run.tpot_mean_s
-    } else {
-        run.e2e_mean_s
-    };
-    Some(Predicted { ttft_s, tpot_s: run.tpot_mean_s, e2e_s })
+    Some(setting.predicted(&run))
 }
 
 /// More digits than the data know would only make files differ.

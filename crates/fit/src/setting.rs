@@ -10,9 +10,10 @@ use sim_core::{
 
 use crate::{
     client::{Client, client},
+    errors::Predicted,
     kv::kv_tokens,
     networks::{bare_name, network},
-    replay::Rules,
+    replay::{Replayed, Rules},
     rows::Row,
 };
 
@@ -249,6 +250,17 @@ impl Setting {
         };
         setting.derive(row);
         Ok(setting)
+    }
+
+    /// What a replay says of the run, by the statistics that were measured.
+    pub(crate) fn predicted(&self, run: &Replayed) -> Predicted {
+        let ttft_s = if self.measured.is_median { run.ttft_median_s } else { run.ttft_mean_s };
+        let e2e_s = if self.measured.is_derived {
+            ttft_s + (self.client.mean_output() - 1.0) * run.tpot_mean_s
+        } else {
+            run.e2e_mean_s
+        };
+        Predicted { ttft_s, tpot_s: run.tpot_mean_s, e2e_s }
     }
 
     /// What the row leaves to be derived.

@@ -11,6 +11,7 @@ use std::{
 
 use sim_core::{
     float::{greater, lesser},
+    least_squares::{SCALE, eliminated, loss, reweighted},
     step_time::kernel::Kernel,
 };
 
@@ -20,8 +21,6 @@ use crate::{
     setting::Setting,
 };
 
-/// Residuals beyond this, in logarithms, count less and less.
-const SCALE: f64 = 0.12;
 /// Step of a logarithm for derivatives.
 const STEP: f64 = 0.01;
 /// The most that a logarithm moves at once.
@@ -155,18 +154,6 @@ impl Fitted<'_> {
     }
 }
 
-/// Cauchy's loss.
-fn loss(residual: f64) -> f64 {
-    let z = residual / SCALE;
-    SCALE * SCALE * libm::log1p(z * z)
-}
-
-/// The weight at which a square has the loss's slope.
-fn reweighted(residual: f64) -> f64 {
-    let z = residual / SCALE;
-    1.0 / (1.0 + z * z)
-}
-
 fn cost(model: &Model, runs: &[Fitted<'_>], held: &[Option<&Held>], logs: &[f64]) -> f64 {
     let pairs: Vec<_> = runs.iter().zip(held).collect();
     let costs = for_all(&pairs, |(run, held)| {
@@ -292,40 +279,9 @@ fn within(step: f64) -> f64 {
     greater(-MOST_MOVE, lesser(MOST_MOVE, step))
 }
 
-/// Gaussian elimination of a positive definite system.
-fn eliminated(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
-    let count = right.len();
-    for at in 0..count {
-        let pivot = matrix[at].clone();
-        for below in at + 1..count {
-            let factor = matrix[below][at] / pivot[at];
-            if factor != 0.0 {
-                for (value, above) in matrix[below].iter_mut().zip(&pivot).skip(at) {
-                    *value -= factor * above;
-                }
-                right[below] -= factor * right[at];
-            }
-        }
-    }
-    for at in (0..count).rev() {
-        let rest: f64 = (at + 1..count).map(|column| matrix[at][column] * right[column]).sum();
-        right[at] = (right[at] - rest) / matrix[at][at];
-    }
-    right
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equations_are_solved() {
-        let matrix = vec![vec![4.0, 1.0, 0.0], vec![1.0, 3.0, 1.0], vec![0.0, 1.0, 2.0]];
-        let solution = eliminated(matrix, vec![6.0, 10.0, 8.0]);
-        for (found, expected) in solution.iter().zip([1.0, 2.0, 3.0]) {
-            assert!((found - expected).abs() < 1e-12, "{solution:?}");
-        }
-    }
 
     #[test]
     fn work_on_many_comes_back_in_order() {

@@ -79,6 +79,48 @@ pub enum ImportError {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// JSON, but of nothing that is known.
+    #[error(
+        "{file} is no result of a load test that is known: its keys are {found}. Known are vllm bench serve, \
+         SGLang’s bench_serving, GuideLLM, AIPerf, inference-perf and llmperf, and tables with columns such \
+         as concurrency,input_tokens,output_tokens,ttft_ms,tpot_ms"
+    )]
+    NoBenchmark {
+        /// The file, as shown to people.
+        file: String,
+        /// What there is.
+        found: String,
+    },
+    /// A load test in which nothing was answered.
+    #[error(
+        "{file}: none of its {} requests was answered, so that it measures nothing; look for the reason in \
+         the server’s log and measure again", quantity::count(*failed)
+    )]
+    AllFailed {
+        /// The file, as shown to people.
+        file: String,
+        /// Requests that failed.
+        failed: u64,
+    },
+    /// More than a result of a load test has.
+    #[error(
+        "{file} holds more than {} values, which no result of a load test has; save it without single requests", quantity::count(*most)
+    )]
+    TooManyValues {
+        /// The file, as shown to people.
+        file: String,
+        /// The most that are read.
+        most: u64,
+    },
+    /// A log that tells nothing about memory or versions.
+    #[error(
+        "{file} has none of the lines of a vLLM start-up that tell its version, its weights or its KV cache; \
+         give the whole log, from the first line of the start"
+    )]
+    NoStartUp {
+        /// The file, as shown to people.
+        file: String,
+    },
     /// A header with nothing under it.
     #[error("{file} has a header and no row under it; add at least one")]
     NoRows {

@@ -11,6 +11,7 @@ mod alternatives;
 mod answer;
 mod batch;
 mod bisection;
+mod calibrate;
 mod ceiling;
 mod closed_form;
 mod compare;
@@ -20,6 +21,7 @@ mod estimate;
 mod fleet;
 mod job;
 mod load;
+mod measured;
 mod out_of_reach;
 mod over_time;
 mod plan;
@@ -40,10 +42,15 @@ mod why;
 pub use alternatives::{Alternative, Alternatives, AlternativesAnswer, Basis, Tuned};
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use batch::{BatchAnswer, BatchPlan};
+pub use calibrate::{
+    Calibration, CalibrationAnswer, CalibrationError, Fitted, Measured, Observation, PointAnswer,
+    Predicted,
+};
 pub use closed_form::{ClosedForm, closed_form};
 pub use compare::{ChangedRequest, Compare, CompareAnswer, PairedRequests};
 pub use cost::{Cost, Dollars, HOURS_PER_MONTH, TokenCost};
 pub use job::Job;
+pub use measured::{MeasuredKnee, SeenLoad, measured_knee};
 pub use over_time::over_time;
 pub use plan::Plan;
 pub use proof::{

@@ -15,6 +15,7 @@ mod alternatives;
 mod assumptions;
 mod attempts;
 mod batch;
+mod calibration;
 mod carried;
 mod catalogue;
 mod check;
@@ -29,6 +30,7 @@ mod knee;
 mod know;
 mod know_table;
 mod ledger;
+mod measured_curve;
 mod memory;
 mod names;
 mod pools;
@@ -40,6 +42,7 @@ mod steadiness;
 mod table;
 mod telling;
 mod traffic;
+mod versions;
 mod why;
 mod windows;
 mod words;
@@ -48,6 +51,7 @@ pub use alternatives::{alternatives_csv, alternatives_json, alternatives_text, c
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
 pub use batch::{batch_json, batch_text};
+pub use calibration::{CalibrationTelling, calibration_json, calibration_text};
 pub use carried::{Carried, carried_text, carried_value};
 pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
@@ -67,7 +71,8 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
-pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
+pub use measured_curve::{CurveTelling, curve_json, curve_text};
+pub use memory::{MemoryTelling, memory_fits, memory_json, memory_parts, memory_text};
 pub use pools::{pools_json, pools_text};
 pub use replicas::{replicas_json, replicas_text, slots_json, slots_text};
 pub use requests::requests_csv;
@@ -77,6 +82,7 @@ pub use steadiness::intervals_csv;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
+pub use versions::{VersionSeen, versions_json, versions_text};
 pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
 pub use windows::{plan_over_time, windows_csv};
 pub use words::{

@@ -1,7 +1,9 @@
 //! Telling a memory plan: every term of the budget, and what is made of the rest.
 
+use charts::MemoryPart;
 use quantity::{count, number_fixed};
 use serde_json::{Value, json};
+use sim_core::float::greater;
 use sim_core::memory::{
     ActivationFeatures, ActivationModel, Basis, Deployment, GIB, Hold, KvLayout, MemoryPlan,
     StagePlan, StatePages, Term,
@@ -32,6 +34,22 @@ pub struct MemoryTelling<'a> {
     pub contexts: Vec<u64>,
     /// Changes that make a request of the full length fit, where it does not; each was tried.
     pub remedies: Vec<String>,
+}
+
+/// The memory of one GPU in parts, for a bar: what the engine takes, what is left of it for the cache, and what it
+/// leaves alone.
+pub fn memory_parts(plan: &MemoryPlan) -> Vec<MemoryPart> {
+    let Some(stage) = plan.tightest() else { return Vec::new() };
+    let budget = &stage.budget;
+    let part = |name: &str, bytes: f64, colour| MemoryPart { name: name.to_owned(), bytes, colour };
+    vec![
+        part("Weights", budget.weights.bytes, 1),
+        part("Activations at their peak", budget.activation.bytes, 3),
+        part("Outside the framework", budget.non_torch.bytes, 4),
+        part("CUDA graphs", budget.graphs.bytes, 5),
+        part("KV cache", greater(budget.kv_bytes, 0.0), 2),
+        part("Left alone", budget.total_bytes * (1.0 - budget.utilization), 0),
+    ]
 }
 
 /// Whether at least one request of the full length fits.

@@ -61,6 +61,12 @@ const ROOFLINE: Need = Need {
 };
 const OF_A_MODEL: Need =
     Need { key: "step.kind", value: "roofline", is_met: Scenario::knows_memory };
+#[cfg(feature = "networks")]
+const KERNEL: Need = Need {
+    key: "step.kind",
+    value: "kernel",
+    is_met: |scenario| scenario.step.kind == Some(StepKind::Kernel),
+};
 const AFFINE: Need = Need {
     key: "step.kind",
     value: "affine",
@@ -92,6 +98,8 @@ static NEEDS: &[Needy] = &[
     ),
     (&["step.fixed_s", "step.per_item_s"], &[AFFINE]),
     (&["step.alpha_s", "step.beta_s", "step.gamma_s"], &[QUEUE_MODEL]),
+    #[cfg(feature = "networks")]
+    (&["step.memory_factor", "step.compute_factor", "step.api_s"], &[KERNEL]),
     (&["sched.max_num_batched_tokens"], &[STEP_BY_STEP]),
     (&["sched.max_num_seqs"], &[AT_ONCE]),
     (

@@ -185,6 +185,14 @@ pub struct StepOverrides {
     pub beta_s: Option<f64>,
     /// Queue model: time to access one token of KV cache, seconds.
     pub gamma_s: Option<f64>,
+    /// Kernel: factor on the time that memory and fixed overheads take.
+    pub memory_factor: Option<f64>,
+    /// Kernel: factor on the time that arithmetic takes.
+    pub compute_factor: Option<f64>,
+    /// Kernel: time outside the engine before a first token, seconds.
+    pub api_s: Option<f64>,
+    /// How many measured points the constants were fitted to, if they were.
+    pub calibrated_on: Option<u64>,
 }
 
 /// A model of the step time.

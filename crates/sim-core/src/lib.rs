@@ -16,6 +16,7 @@ pub mod clients;
 pub mod engine;
 pub mod fleet;
 pub mod float;
+pub mod least_squares;
 pub mod measure;
 pub mod memory;
 pub mod quantile;

@@ -2,7 +2,8 @@
 
 use std::{fmt::Write as _, fs::File, io::Read as _, process::ExitCode};
 
-use fit::{Errors, FitError, Model, Predicted, Setting, Split, Study};
+use charts::{AccuracyDot, Style, accuracy_svg, theme};
+use fit::{Errors, FitError, Model, Pair, Predicted, Setting, Split, Study, two_points};
 
 use crate::{
     args::{FitArgs, LeaveOut},
@@ -15,10 +16,23 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Below this share of a curve's largest throughput an engine is not near saturation.
 const UNSATURATED: f64 = 0.8;
 
+/// Below this share an engine has little to do.
+const LIGHT: f64 = 0.5;
+
 /// A row of the table: what it is called and which runs it takes.
 type Regime = (&'static str, fn(&Setting) -> bool);
 
-const REGIMES: [Regime; 6] = [
+const REGIMES: [Regime; 10] = [
+    ("dense, light: below 50 %", |it| !it.deployment.has_experts && it.utilisation < LIGHT),
+    ("dense, 50 to 80 %", |it| {
+        !it.deployment.has_experts && it.utilisation >= LIGHT && it.utilisation < UNSATURATED
+    }),
+    ("mixture of experts, light: below 50 %", |it| {
+        it.deployment.has_experts && it.utilisation < LIGHT
+    }),
+    ("mixture of experts, 50 to 80 %", |it| {
+        it.deployment.has_experts && it.utilisation >= LIGHT && it.utilisation < UNSATURATED
+    }),
     ("dense, below 80 %", |it| !it.deployment.has_experts && it.utilisation < UNSATURATED),
     ("mixture of experts, below 80 %", |it| {
         it.deployment.has_experts && it.utilisation < UNSATURATED
@@ -44,26 +58,132 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let model = study.model();
     let first = study.at_priors(&model);
     let logs = study.fit_without(&model, &first, None);
-    output::print(&heading(&study, &model))?;
+    let mut page = Page::default();
+    page.tell(heading(&study, &model))?;
     let fitted = study.predict(&model, &logs).into_iter().enumerate();
     let fitted = fitted.filter_map(|(at, predicted)| Some((at, predicted?))).collect::<Vec<_>>();
-    output::print(&table(&study, "Fitted on all runs", &fitted, args.groups))?;
+    page.tell(table(&study, "Fitted on all runs", &fitted, args.groups))?;
     if let Some(path) = &args.constants {
         output::write_file(path, &constants(args, &study, &model, &logs))?;
     }
+    let mut shown = fitted;
     for (split, title) in splits(args.leave_out) {
-        let parts = study.parts(split);
-        let mut left_out = Vec::new();
-        for (done, part) in parts.iter().enumerate() {
-            if args.progress {
-                output::note(&format!("{} of {}: without {part}", done + 1, parts.len()));
-            }
-            left_out.extend(study.leave_out(&model, &first, split, part));
+        let held = held_out(&study, &model, &first, split, args.progress);
+        let left_out = study.predict_by(&model, &held);
+        let title = format!("{title} ({} of them)", study.parts(split).len());
+        page.tell(table(&study, &title, &left_out, args.groups))?;
+        shown = left_out;
+        if args.two_points && split == Split::Group {
+            page.tell(calibrated(&study, &model, &held))?;
         }
-        let title = format!("{title} ({} of them)", parts.len());
-        output::print(&table(&study, &title, &left_out, args.groups))?;
+    }
+    if let Some(path) = &args.report {
+        output::write_file(path, &page.markdown(args))?;
+    }
+    if let Some(path) = &args.chart {
+        let svg =
+            accuracy_svg(&dots(&study, &shown), &theme::LIGHT, &Style::svg(SIZE_PX.0, SIZE_PX.1));
+        output::write_file(path, &svg.map_err(|error| Failure::input(error.to_string()))?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Size of the drawing, CSS px.
+const SIZE_PX: (f64, f64) = (720.0, 380.0);
+
+/// What is printed, kept for the page.
+#[derive(Default)]
+struct Page(Vec<String>);
+
+impl Page {
+    fn tell(&mut self, text: String) -> Result<(), Failure> {
+        output::print(&text)?;
+        self.0.push(text);
+        Ok(())
+    }
+
+    /// Tables as they were printed, under the command that makes them again.
+    fn markdown(&self, args: &FitArgs) -> String {
+        let name =
+            args.file.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+        let mut text = format!(
+            "# How far the kernel model is off\n\nMade by `headroom fit` from `{name}`; `headroom fit --help` says \
+             how. A regime is a share of the largest throughput of a run’s curve. “–” stands for what was not \
+             measured.\n"
+        );
+        for part in &self.0 {
+            text.push_str(&format!("\n```text\n{}\n```\n", part.trim_matches('\n')));
+        }
+        text
+    }
+}
+
+/// For each run that counts, constants that were fitted without its part.
+fn held_out(
+    study: &Study,
+    model: &Model,
+    first: &[Option<fit::Held>],
+    split: Split,
+    has_progress: bool,
+) -> Vec<Option<Vec<f64>>> {
+    let mut held = vec![None; study.settings.all.len()];
+    let parts = study.parts(split);
+    for (done, part) in parts.iter().enumerate() {
+        if has_progress {
+            output::note(&format!("{} of {}: without {part}", done + 1, parts.len()));
+        }
+        let logs = study.fit_without(model, first, Some((split, part)));
+        for (slot, setting) in held.iter_mut().zip(&study.settings.all) {
+            if split.part(setting) == *part {
+                *slot = Some(logs.clone());
+            }
+        }
+    }
+    held
+}
+
+/// Errors on the points of each curve that two of them were not fitted on.
+fn calibrated(study: &Study, model: &Model, logs: &[Option<Vec<f64>>]) -> String {
+    let mut text = format!(
+        "\nEach curve calibrated on two of its points, from constants that never saw its group\n\n{:62} {:>5} {:>13} \
+         {:>13} {:>13}\n",
+        "absolute error on its other points, median / P90 in percent",
+        "runs",
+        "TTFT",
+        "TPOT",
+        "E2E"
+    );
+    for (name, pair) in
+        [("lowest and highest", Pair::LowestHighest), ("lowest and middle", Pair::LowestMiddle)]
+    {
+        let spared = two_points(model, &study.settings.all, logs, pair);
+        let errors = |of: fn(&fit::Spared) -> Predicted| {
+            Errors::of(spared.iter().map(|it| (&study.settings.all[it.at], of(it))))
+        };
+        text.push_str(&line(&format!("{name}: before"), &errors(|it| it.before)));
+        text.push_str(&line(&format!("{name}: after"), &errors(|it| it.after)));
+    }
+    text
+}
+
+/// Runs that count as dots of predicted against measured time.
+fn dots(study: &Study, found: &[(usize, Predicted)]) -> Vec<AccuracyDot> {
+    let all = found.iter().map(|&(at, predicted)| (&study.settings.all[at], predicted));
+    let counted = all.filter(|(setting, _)| setting.counts);
+    counted
+        .flat_map(|(setting, predicted)| {
+            let dot = |panel: usize, measured_s: f64, predicted_s: f64| AccuracyDot {
+                panel,
+                measured_s,
+                predicted_s,
+                is_second: setting.deployment.has_experts,
+            };
+            let ttft = setting.measured.ttft_s.filter(|_| setting.ttft_weight > 0.0);
+            let ttft = ttft.map(|measured_s| dot(0, measured_s, predicted.ttft_s));
+            let tpot = Some(dot(1, setting.measured.tpot_s, predicted.tpot_s));
+            ttft.into_iter().chain(tpot).filter(|dot| dot.predicted_s.is_finite())
+        })
+        .collect()
 }
 
 fn refused(args: &FitArgs, error: &FitError) -> Failure {

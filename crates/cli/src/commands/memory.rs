@@ -3,11 +3,14 @@
 use std::{fs::File, io::Read as _, path::Path, process::ExitCode};
 
 use catalog::{Checkpoint, Device, ModelConfig, WeightFormat};
-use report::MemoryTelling;
-use sim_core::memory::{Architecture, Deployment, Gpu, KvElement, MemoryPlan, WeightBytes, plan};
+use charts::{Style, memory_bar_svg, theme};
+use report::{MemoryTelling, VersionSeen};
+use sim_core::memory::{
+    Architecture, Deployment, EngineVersion, Gpu, KvElement, MemoryPlan, WeightBytes, plan,
+};
 
 use crate::{
-    args::MemoryArgs,
+    args::{MemoryArgs, ThemeName},
     failure::Failure,
     input,
     memory_settings::{Settings, sentence},
@@ -28,9 +31,15 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
     let device = catalog::device(settings.text("gpu").unwrap_or("h100-sxm")).map_err(|error| {
         Failure::input(format!("{} headroom catalog gpus lists them.", sentence(&error)))
     })?;
+    if args.versions {
+        return versions(args, &settings, &model, &device);
+    }
     let deployment = deployment(&settings, &model, &device)?;
     let found =
         plan(&model.architecture, &deployment).map_err(|error| Failure::input(sentence(&error)))?;
+    if let Some(path) = &args.svg {
+        draw(path, args, &found)?;
+    }
     let fits = report::memory_fits(&found, &deployment);
     let remedies = if fits { Vec::new() } else { remedies(&model, &deployment, &found, &device) };
     let has_own_memory = settings.text("gpu_memory_gib").is_some();
@@ -52,6 +61,53 @@ pub(crate) fn run(args: &MemoryArgs) -> Result<ExitCode, Failure> {
         report::memory_text(&telling)
     })?;
     Ok(output::code(fits))
+}
+
+/// Width of the bar and the room of its lines, CSS px.
+const BAR_PX: (f64, f64) = (560.0, 210.0);
+
+/// Draw the memory of one GPU.
+fn draw(path: &Path, args: &MemoryArgs, plan: &MemoryPlan) -> Result<(), Failure> {
+    let colours = match args.theme {
+        ThemeName::Light => theme::LIGHT,
+        ThemeName::Dark => theme::DARK,
+    };
+    let svg =
+        memory_bar_svg(&report::memory_parts(plan), &colours, &Style::svg(BAR_PX.0, BAR_PX.1))
+            .map_err(|error| Failure::input(error.to_string()))?;
+    output::write_file(path, &svg)
+}
+
+/// Compare versions of the engine, from the one that is asked for to the last.
+fn versions(
+    args: &MemoryArgs,
+    settings: &Settings,
+    model: &Served,
+    device: &Device,
+) -> Result<ExitCode, Failure> {
+    let first = match settings.text("engine") {
+        Some(_) => settings.version()?,
+        None => EngineVersion::MEASURED,
+    };
+    let base = deployment(settings, model, device)?;
+    let mut found = Vec::new();
+    for engine in catalog::engines().map_err(|error| Failure::input(sentence(&error)))? {
+        if engine.rules.version < first {
+            continue;
+        }
+        let mut deployment = deployment_of(settings, model, device, engine.rules.version)?;
+        deployment.max_num_batched_tokens = base.max_num_batched_tokens;
+        deployment.max_num_seqs = base.max_num_seqs;
+        let plan = plan(&model.architecture, &deployment).map_err(|error| sentence(&error));
+        found.push(VersionSeen { engine, plan, max_model_len: deployment.max_model_len });
+    }
+    let title = format!("{} in {} on {}", model.name, model.precision, device.name);
+    output::print(&if args.json {
+        report::versions_json(&title, &found)
+    } else {
+        report::versions_text(&title, &found)
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What is served.
@@ -189,9 +245,18 @@ const fn gpu_of(device: &Device) -> Gpu {
 }
 
 fn deployment(settings: &Settings, model: &Served, device: &Device) -> Result<Deployment, Failure> {
+    deployment_of(settings, model, device, settings.version()?)
+}
+
+fn deployment_of(
+    settings: &Settings,
+    model: &Served,
+    device: &Device,
+    version: EngineVersion,
+) -> Result<Deployment, Failure> {
     let gpu = gpu_of(device);
     let max_model_len = settings.whole("max_model_len")?.unwrap_or(model.context_tokens);
-    let mut deployment = Deployment::on(gpu, settings.version()?, max_model_len);
+    let mut deployment = Deployment::on(gpu, version, max_model_len);
     deployment.max_num_batched_tokens = device.max_num_batched_tokens;
     deployment.max_num_seqs = device.max_num_seqs;
     deployment.weight_bytes = model.weight_bytes;

@@ -1,10 +1,12 @@
 //! One module per command: arguments in, text and exit code out.
 
 pub(crate) mod alternatives;
+pub(crate) mod calibrate;
 pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod curve;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod fleet;

@@ -40,6 +40,18 @@ fn every_example_runs() {
     std::fs::write(file("azure.csv.gz", ""), azure).expect("it can be written");
     let rows: String = (0..400).map(|i| format!("{}.5,{},{}\n", i, 300 + i, 50 + i % 90)).collect();
     file("day.csv", &format!("arrival_s,input_tokens,output_tokens\n{rows}"));
+    file(
+        "server.log",
+        "INFO Initializing a V1 LLM engine (v0.19.0) with config: model='Llama-3.1-8B'\n",
+    );
+    file(
+        "results.json",
+        r#"[{"completed": 40, "request_rate": "inf", "max_concurrency": 4, "total_input_tokens": 20000, "total_output_tokens": 4000, "mean_ttft_ms": 40.0, "mean_tpot_ms": 8.0}]"#,
+    );
+    file(
+        "results.csv",
+        "concurrency,isl,osl,requests,req_s,ttft_ms,tpot_ms\n1,500,100,10,1.2,30,8\n16,500,100,160,14,60,10\n64,500,100,640,38,180,15\n",
+    );
     file("scenario.json", &printed(&["link", "rate=40", "--json"]));
     let commands = [
         "",
@@ -54,6 +66,8 @@ fn every_example_runs() {
         "link",
         "know",
         "catalog",
+        "calibrate",
+        "curve",
     ];
     let mut count = 0;
     for command in commands {

@@ -3,6 +3,7 @@
 
 mod alternatives;
 mod answers;
+mod calibrate;
 mod catalog;
 mod check;
 mod compare;

@@ -167,3 +167,30 @@ fn settings_that_cannot_be_used_are_refused_with_a_remedy() {
         assert!(told.contains(message), "{words:?}: {told}");
     }
 }
+
+#[test]
+fn versions_are_compared_with_what_they_changed() {
+    let text = printed(&["memory", "model=gemma-3-27b", "gpu=h100", "tp=2", "--versions"]);
+    for part in
+        ["vllm@0.19", "vllm@0.21", "0.92 of the memory instead of 0.90", "vllm@0.23", "padded"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("vllm@0.18"), "{text}");
+    let all = json(&["memory", "model=gemma-3-27b", "gpu=h100", "tp=2", "--versions", "--json"]);
+    let versions = all["versions"].as_array().expect("a list");
+    assert_eq!(versions.len(), 15);
+    let kv = |at: usize| versions[at]["kv_bytes"].as_f64().expect("a number");
+    // From 0.20 to 0.21 two hundredths of the memory are won, and the graphs taken off.
+    assert!(kv(2) > kv(1) && kv(1) == kv(0), "{versions:?}");
+}
+
+#[test]
+fn a_bar_of_the_memory_is_drawn() {
+    let path = file("memory.svg", "");
+    printed(&["memory", "model=llama-3.1-8b", "gpu=h100", "--svg", &path]);
+    let svg = std::fs::read_to_string(&path).expect("it was written");
+    for part in ["<svg", "Weights", "KV cache", "CUDA graphs", "Left alone"] {
+        assert!(svg.contains(part), "{part}");
+    }
+}

@@ -7,10 +7,15 @@
 )]
 
 mod any_bytes;
+mod benchmarks;
+mod engine_logs;
 mod golden;
+mod hostile;
 mod messages;
 #[cfg(feature = "published-traces")]
 mod reference;
+#[cfg(feature = "published-samples")]
+mod samples;
 mod servegen;
 
 use std::path::{Path, PathBuf};

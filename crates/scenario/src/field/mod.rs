@@ -1,5 +1,6 @@
 //! The one table of settings, from which parsing, validation, sliders and help are driven.
 
+mod calibrated;
 mod deploy;
 mod overload;
 mod pools;

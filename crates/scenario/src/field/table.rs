@@ -4,7 +4,7 @@ use quantity::Unit;
 
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
-    Field, Group, deploy, overload, pools,
+    Field, Group, calibrated, deploy, overload, pools,
     slider::{Scale, Slider, Snap, StepSizes},
 };
 
@@ -519,6 +519,10 @@ pub static FIELDS: &[Field] = &[
             OptionalReal { get: |s| s.step.gamma_s, put: |s, v| s.step.gamma_s = v },
         )
     },
+    calibrated::MEMORY_FACTOR,
+    calibrated::COMPUTE_FACTOR,
+    calibrated::API,
+    calibrated::CALIBRATED_ON,
     Field {
         unit: "requests",
         quantity: Unit::Count,

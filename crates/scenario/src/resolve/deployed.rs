@@ -86,7 +86,7 @@ const fn computes_in(device: &Device, format: WeightFormat) -> bool {
 
 /// Names looked up, and the memory shared out.
 pub(super) struct Deployed<'a> {
-    scenario: &'a Scenario,
+    pub(super) scenario: &'a Scenario,
     pub(super) checkpoint: Checkpoint,
     pub(super) device: Device,
     pub(super) version: EngineVersion,

@@ -16,6 +16,7 @@ use super::{
     deployed::{Deployed, sentence},
     error::ResolveError,
     ledger::{Ledger, LedgerEntry, Provenance},
+    numbers::TYPED,
 };
 
 /// The deployment's step time and memory.
@@ -52,10 +53,13 @@ fn step_time(
         kv_bytes: Some(kv_bytes(found.deployment.kv_element)),
     };
     let (input, output) = source.mean_tokens();
+    let step = &found.scenario.step;
     let kernel = constants
         .kernel(architecture, &deployment, &gpu.rates(), Spread::tensor(found.tp()), input)
         .map_err(|error| refused(&error))?
-        .for_lengths(input, output);
+        .for_lengths(input, output)
+        .scaled(step.memory_factor.unwrap_or(1.0), step.compute_factor.unwrap_or(1.0));
+    let kernel = step.api_s.map_or(kernel, |api_s| kernel.with_api_s(api_s));
     let context = input + 0.5 * output;
     let lone = kernel.engine_step_s(1.0, 1.0, context);
     let prompt = kernel.step_s(&KernelShape {
@@ -88,11 +92,26 @@ fn step_time(
         let source = format!("fitted: {}, {}", constants.source, constants.date);
         ledger.push(LedgerEntry::new((key, label, "s"), value, kind, source));
     }
+    for (key, label, factor) in [
+        ("step.memory_factor", "Memory and overhead factor", step.memory_factor),
+        ("step.compute_factor", "Compute factor", step.compute_factor),
+    ] {
+        if let Some(factor) = factor {
+            ledger.push(LedgerEntry::new((key, label, ""), factor, Provenance::Given, TYPED));
+        }
+    }
+    let (kind, source) = match step.api_s {
+        Some(_) => (Provenance::Given, TYPED),
+        None => (
+            Provenance::Assumed,
+            "measured clients differ by a factor of three; this is none of them in particular",
+        ),
+    };
     ledger.push(LedgerEntry::new(
         ("step.api_s", "Server and tokeniser, before the first token", "s"),
         kernel.api_s(),
-        Provenance::Assumed,
-        "measured clients differ by a factor of three; this is none of them in particular",
+        kind,
+        source,
     ));
     Ok(StepTimeSpec::Kernel(kernel))
 }

@@ -42,6 +42,8 @@ pub enum Provenance {
     Assumed,
     /// The person typed it.
     Given,
+    /// Fitted to measured points of the deployment in question.
+    Calibrated,
 }
 
 impl Ledger {
@@ -49,6 +51,17 @@ impl Ledger {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&LedgerEntry> {
         self.0.iter().find(|entry| entry.key == key)
+    }
+
+    /// Constants of the step time that stand in the scenario were fitted to so many measured points.
+    pub(crate) fn mark_calibrated(&mut self, points: u64) {
+        let points = quantity::counted(points, "measured point", "measured points");
+        for entry in &mut self.0 {
+            if entry.kind == Provenance::Given && entry.key.starts_with("step.") {
+                entry.kind = Provenance::Calibrated;
+                entry.source = ["fitted to ", &points, " by headroom calibrate"].concat();
+            }
+        }
     }
 
     pub(crate) fn push(&mut self, entry: LedgerEntry) {
@@ -97,6 +110,7 @@ impl Provenance {
             Self::Derived => "Derived",
             Self::Assumed => "Assumed",
             Self::Given => "Given",
+            Self::Calibrated => "Calibrated",
         }
     }
 }

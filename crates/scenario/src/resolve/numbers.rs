@@ -43,6 +43,9 @@ pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, ResolveError> {
     traffic.hold_within(capacity_tokens.saturating_add(unwritten_tokens));
     push_settings(scenario, &mut ledger);
     traffic.push(&mut ledger);
+    if let Some(points) = scenario.step.calibrated_on {
+        ledger.mark_calibrated(points);
+    }
     let resolved = Resolved {
         setup: setup(scenario, &traffic, step_time, kv_capacity_tokens),
         attendance: scenario.attendance(),

@@ -225,9 +225,15 @@ fn overrides() -> impl Strategy<Value = StepOverrides> {
         (kind, some(1e3..1e15), some(1e3..1e15), some(1.0..1e9), some(1e9..1e18)),
         (some(1e6..1e16), some(0.01..1.0), some(0.0..10.0), some(0.0..60.0), some(0.0..60.0)),
         (some(1e-6..60.0), some(0.0..1.0), some(0.0..1.0)),
+        (prop::option::of(1_u64..1_000_000), (some(0.05..20.0), some(0.05..20.0), some(0.0..10.0))),
     )
         .prop_map(
-            |((kind, params, weight_bytes, kv_bytes_per_token, peak_flops), rest, queue)| {
+            |(
+                (kind, params, weight_bytes, kv_bytes_per_token, peak_flops),
+                rest,
+                queue,
+                (points, factors),
+            )| {
                 let (alpha_s, beta_s, gamma_s) = queue;
                 let (bandwidth, mfu, overhead_s, fixed_s, per_item_s) = rest;
                 StepOverrides {
@@ -244,6 +250,10 @@ fn overrides() -> impl Strategy<Value = StepOverrides> {
                     alpha_s,
                     beta_s,
                     gamma_s,
+                    calibrated_on: points,
+                    memory_factor: factors.0,
+                    compute_factor: factors.1,
+                    api_s: factors.2,
                 }
             },
         )

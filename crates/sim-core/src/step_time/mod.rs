@@ -4,8 +4,10 @@
 //! `max(flat, base + slope · context) + overhead`. While nothing enters or leaves the batch the
 //! context grows by a constant a step, so that many steps are one arithmetic series.
 
+mod free;
 pub mod kernel;
 
+pub use free::FreeConstant;
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -144,5 +144,6 @@ fn kind(kind: Provenance) -> &'static str {
         Provenance::Derived => "derived",
         Provenance::Assumed => "assumed",
         Provenance::Given => "given",
+        Provenance::Calibrated => "calibrated",
     }
 }

@@ -154,6 +154,46 @@ impl Kernel {
         Self { prompt_mean: input_tokens, context_mean, ..self }
     }
 
+    /// The same with two factors: `memory` on what weights, cache and fixed overheads take, `compute` on
+    /// arithmetic and on what each token takes beside. With factors of one it is the same to the bit.
+    #[must_use]
+    pub fn scaled(self, memory: f64, compute: f64) -> Self {
+        let experts = Experts {
+            compute_s_per_visit: self.experts.compute_s_per_visit * compute,
+            weights_s_per_expert: self.experts.weights_s_per_expert * memory,
+            activations_s_per_token: self.experts.activations_s_per_token * memory,
+            ..self.experts
+        };
+        let windowed = |it: Windowed| Windowed {
+            pair_s: it.pair_s * compute,
+            context_s: it.context_s * memory,
+            ..it
+        };
+        Self {
+            projections: self.projections.map(|it| it.scaled(memory, compute)),
+            head: self.head.scaled(memory, compute),
+            experts,
+            windows: self.windows.map(windowed),
+            pair_s: self.pair_s * compute,
+            prompt_token_s: self.prompt_token_s * compute,
+            token_s: self.token_s * compute,
+            decode_s: self.decode_s * compute,
+            sequence_s: self.sequence_s * compute,
+            prompt_step_s: self.prompt_step_s * compute,
+            context_s: self.context_s * memory,
+            fixed_s: self.fixed_s * memory,
+            step_s: self.step_s * memory,
+            reductions: self.reductions * memory,
+            ..self
+        }
+    }
+
+    /// The same with another time outside the engine, seconds.
+    #[must_use]
+    pub const fn with_api_s(self, api_s: f64) -> Self {
+        Self { api_s, ..self }
+    }
+
     /// Time of a step as a line in the context, for a batch that an engine tells by its tokens and
     /// sequences: each sequence has one token, and what is more is of prompts of mean length.
     #[must_use]

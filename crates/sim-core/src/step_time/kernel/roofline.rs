@@ -38,6 +38,15 @@ impl Projection {
         overlapped_s(self.compute_s_per_token * tokens, memory_s)
     }
 
+    /// Its traffic and its arithmetic, each multiplied.
+    pub(super) fn scaled(self, memory: f64, compute: f64) -> Self {
+        Self {
+            compute_s_per_token: self.compute_s_per_token * compute,
+            weights_s: self.weights_s * memory,
+            activations_s_per_token: self.activations_s_per_token * memory,
+        }
+    }
+
     /// Its three times, each multiplied.
     pub(super) fn times(self, count: f64) -> Self {
         Self {

@@ -58,6 +58,29 @@ fn decode(decodes: f64, context: f64) -> KernelShape {
 }
 
 #[test]
+fn factors_stretch_what_they_are_of() {
+    let kernel = kernel(&llama_8b(), Spread::tensor(1), NOTHING);
+    assert_eq!(kernel.scaled(1.0, 1.0), kernel);
+    let decode = decode(4.0, 1000.0);
+    let prompt = KernelShape {
+        prompt_tokens: 8000.0,
+        prompt_pairs: 3.2e7,
+        ending_prompts: 1.0,
+        ..KernelShape::default()
+    };
+    let ratio = |memory: f64, compute: f64, shape: &KernelShape| {
+        kernel.scaled(memory, compute).step_s(shape) / kernel.step_s(shape)
+    };
+    // All of a step is of one kind or the other.
+    for shape in [&decode, &prompt] {
+        assert!((ratio(2.0, 2.0, shape) - 2.0).abs() < 1e-9);
+    }
+    assert!(ratio(2.0, 1.0, &decode) > 1.9 && ratio(1.0, 2.0, &decode) < 1.1);
+    assert!(ratio(1.0, 2.0, &prompt) > 1.8 && ratio(2.0, 1.0, &prompt) < 1.2);
+    assert_eq!(kernel.with_api_s(0.5).api_s(), 0.5);
+}
+
+#[test]
 fn a_lone_decode_reads_the_weights_once() {
     let kernel = kernel(&llama_8b(), Spread::tensor(1), NOTHING);
     let step_s = kernel.step_s(&decode(1.0, 0.0));
