@@ -24,6 +24,8 @@ use super::{
 };
 #[cfg(feature = "networks")]
 use super::{deployed, kernel_step};
+#[cfg(not(feature = "networks"))]
+use crate::setting::AUTO;
 
 pub(super) const ROOFLINE: &str = "the published roofline’s documented constant";
 pub(super) const TYPED: &str = "typed";
@@ -154,7 +156,7 @@ const DEPLOYED: [&str; 5] = ["deploy.tp", "engine", "weights", "kv_dtype", "kv.n
 fn for_the_command_line(scenario: &Scenario, keys: &[&str]) -> String {
     let mut given = String::new();
     for key in keys {
-        if let Some(value) = scenario.get(key) {
+        if let Some(value) = scenario.get(key).filter(|value| value != AUTO) {
             let beside = if given.is_empty() { "" } else { ", " };
             given = [&given, beside, key, "=", &value].concat();
         }
