@@ -83,6 +83,29 @@ test("the truths fill in, hold, and are the command line's to the bit", async ()
   await context.close();
 });
 
+test("figures outside their interval are explained beside the chart, and in no colour of failure", async () => {
+  const { context, page, complaints } = await openKnow();
+  await proved(page);
+  const [inside, all] = native(1).truths.find(({ truth }) => /^Queueing theory/.test(truth)).found.match(/\d+/g);
+  const outside = Number(all) - Number(inside);
+  const said = plain(await page.locator(".know-outside").textContent());
+  assert.ok(said.startsWith(`${inside} of ${all} inside. Expected outside: 0.72`), said);
+  assert.ok(outside <= Number(/up to (\d+) are no surprise/.exec(said)[1]), said);
+  await page.locator(".know-queues .panel-actions button").click();
+  const rows = page.locator(".know-queues tbody tr[data-outside=true]");
+  assert.ok((await rows.count()) > 0 || outside === 0, "no row of the table says which");
+  const ink = (selector) => page.locator(selector).first().evaluate((e) => getComputedStyle(e).color);
+  const bad = await page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = "var(--bad)";
+    return getComputedStyle(probe).color;
+  });
+  if (outside > 0) assert.notEqual(await ink(".know-queues tr[data-outside=true] td"), bad);
+  assert.notEqual(await ink(".know-queues .ink-warn"), bad);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("running again proves it anew, with other numbers", async () => {
   const { context, page, complaints } = await openKnow();
   await proved(page);

@@ -251,6 +251,76 @@ for (const size of SIZES) {
   });
 }
 
+/** The longest names, and from one GPU to as many as can be asked for. */
+const EXTREMES = [
+  ["one", "v=1&rate=1", 8],
+  ["tens", "v=1&rate=1000&gpu=h100-pcie", 8],
+  ["hundreds", "v=1&rate=3000", 8],
+  ["thousands", "v=1&rate=10000&gpu=rtx-4090", 8],
+  ["ten thousands", "v=1&rate=10000&gpu=l4&out=1500", 8],
+  ["hundred thousands", "v=1&gpu=l4&in=79961&ttft=30000ms&tpot=88ms", 8],
+  ["a million", "v=1&rate=1000&gpu=l4&in=79961&ttft=30000ms&tpot=88ms&sim.replications=1", 1],
+  ["users", "v=1&arrivals=closed(100000,10s)&gpu=rtx-4090", 8],
+  ["a long target", "v=1&ttft=60000ms&tpot=60000ms&headroom=0", 8],
+];
+
+test("the answer fits from one GPU to a million, on a desk and on a phone", async () => {
+  let most = 0;
+  for (const size of [SIZES[0], SIZES[3]]) {
+    for (const [name, link, runs] of EXTREMES) {
+      const [shape, width, height] = size;
+      const options = { viewport: { width, height }, hasTouch: shape === "phone", runs };
+      const { context, page, complaints } = await open(browser, link, options);
+      await page.evaluate(() => document.fonts.ready);
+      await shoot(page, `${shape}-extreme-${name.replaceAll(" ", "-")}`);
+      const where = `${shape}, ${name}`;
+      assert.deepEqual(await page.evaluate(faults), [], where);
+      // What is cut off in the answer is not told at all, whatever lies beside it.
+      const cut = await page.evaluate(() => {
+        const parts = ".hero, .headline, .headline > span, .qualifier, .pill, .fact > *, .paragraph, .gauge-labels > *";
+        const card = document.querySelector(".answer").getBoundingClientRect();
+        return [...document.querySelectorAll(parts)]
+          .filter((part) => part.checkVisibility({ visibilityProperty: true }))
+          .filter((part) => {
+            const { left, right, bottom } = part.getBoundingClientRect();
+            const isCut = part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0;
+            return isCut || left < card.left + 2 || right > card.right || bottom > card.bottom;
+          })
+          .map((part) => `${part.className} “${part.textContent}”`);
+      });
+      assert.deepEqual(cut, [], where);
+      const hero = await page.locator(".answer .hero").textContent();
+      const numbers = hero.match(/[\d,]+/g) ?? [];
+      most = Math.max(most, ...numbers.map((text) => Number(text.replaceAll(",", ""))));
+      noComplaints(complaints);
+      await context.close();
+    }
+  }
+  assert.ok(most >= 1_000_000, `the largest number is ${most}`);
+});
+
+test("the sign of an estimate keeps clear of the card's edge", async () => {
+  for (const size of [SIZES[0], SIZES[1], SIZES[3], SIZES[4]]) {
+    const { context, page, complaints } = await openAt("", size);
+    const { slider } = control(page, "rate");
+    await slider.focus();
+    // A drag that goes on: the sign stays for as long as the test looks.
+    const box = await slider.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+    await page.mouse.down();
+    for (const share of [0.62, 0.66, 0.7]) {
+      await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+    }
+    const sign = await page.locator(".hero-sign").boundingBox();
+    const card = await page.locator(".answer").boundingBox();
+    assert.ok(sign.x >= card.x + 3, `${size[0]}: ${sign.x} in a card from ${card.x}`);
+    await page.mouse.up();
+    await settled(page);
+    noComplaints(complaints);
+    await context.close();
+  }
+});
+
 test("a phone's sheet at its lowest stop always shows one control", async () => {
   const { context, page, complaints } = await openAt("", ["phone", 390, 844]);
   const visible = page.locator(".side .control:visible");

@@ -124,6 +124,55 @@ test("back and forward restore the settings and say what changed", async () => {
   await context.close();
 });
 
+test("what was typed and not finished outlives a reload, and is not taken in by it", async () => {
+  const { context, page, complaints } = await open(browser);
+  const { field, message } = control(page, "rate");
+  await field.focus();
+  await field.fill("25");
+  await page.waitForFunction(() => (history.state ?? "").includes("25"));
+  const link = await page.evaluate(() => location.hash);
+  for (const [how, rate] of [["Escape", "100"], ["Enter", "25"]]) {
+    await page.reload();
+    await settled(page);
+    assert.equal(await field.inputValue(), "25");
+    assert.match(plain(await message.textContent()), /not in force: Enter takes it, .*Still using 100\./);
+    assert.equal(await page.evaluate(() => location.hash), link, "the address tells of it");
+    assert.match((await answer(page)).headline, /100 req\/s/);
+    // To look at it, and to leave it, is not to finish it.
+    await field.focus();
+    await page.locator("#answer").focus();
+    assert.match((await answer(page)).headline, /100 req\/s/);
+    if (how === "Enter") {
+      await field.press(how);
+    } else {
+      await field.press(how);
+      await field.fill("25");
+      await page.waitForFunction(() => (history.state ?? "").includes("25"));
+      continue;
+    }
+    await linkWith(page, "rate=25");
+    assert.equal(await message.count(), 0, rate);
+  }
+  await settled(page);
+  assert.match((await answer(page)).headline, /25 req\/s/);
+  await page.reload();
+  await settled(page);
+  assert.equal(await message.count(), 0, "it is told of after it was taken in");
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("what only the command line computes is named, with the command", async () => {
+  const link = "v=1&rate=40&deploy.tp=2&weights=fp8";
+  const { context, page, complaints } = await open(browser, link);
+  const said = plain((await answer(page)).paragraph);
+  assert.match(said, /^Only the command line computes deploy\.tp=2, weights=fp8\. Run there: headroom plan '/);
+  const command = /headroom plan '([^']+)'/.exec(said)[1];
+  assert.equal(command, await page.evaluate(() => location.hash.slice(1)), "the link of the page");
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("a link typed into the address bar of the open page is taken", async () => {
   const { context, page, complaints } = await open(browser);
   await page.evaluate(() => {

@@ -138,6 +138,74 @@ test("while a slider is held no figure is of other settings, and no verdict is f
   await context.close();
 });
 
+/** Records every text that hero, headline, facts and legend take, with the setting beside it. */
+const watch = (page, field) =>
+  page.evaluate((id) => {
+    const texts = (selector) =>
+      [...document.querySelectorAll(selector)].map((element) => element.textContent);
+    const seen = [];
+    window.seen = seen;
+    const look = () => {
+      const now = {
+        setting: document.getElementById(id).value,
+        hero: texts(".answer .hero")[0],
+        words: texts(".answer .headline, .answer .qualifier"),
+        figures: texts(".fact-value, .fact-second, .readout b"),
+        isDim: document.querySelector(".plot canvas").classList.contains("stale"),
+      };
+      if (JSON.stringify(seen.at(-1)) !== JSON.stringify(now)) seen.push(now);
+    };
+    const all = { subtree: true, childList: true, characterData: true, attributes: true };
+    new MutationObserver(look).observe(document.body, all);
+  }, field);
+
+for (const [id, from, to] of [["rate", 0.6, 0.75], ["in", 0.4, 0.6], ["ttft", 0.55, 0.4]]) {
+  test(`three seconds of dragging ${id}: nothing blinks, and no number goes back on itself`, async () => {
+    const { context, page, complaints } = await open(browser);
+    await watch(page, `field-${id}`);
+    const { slider } = control(page, id);
+    const box = await slider.boundingBox();
+    const at = (share) => page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+    await at(from);
+    await page.mouse.down();
+    const STEPS = 60;
+    for (let step = 0; step <= STEPS; step += 1) {
+      await at(from + ((to - from) * step) / STEPS);
+      await page.waitForTimeout(3_000 / STEPS);
+    }
+    const held = (await page.evaluate(() => window.seen)).slice();
+    await page.mouse.up();
+    await settled(page);
+    const seen = await page.evaluate(() => window.seen);
+    const settings = [...new Set(held.map(({ setting }) => setting))];
+    assert.ok(settings.length >= 5, `only ${settings.length} settings were met`);
+    for (const { setting, hero, words, figures } of seen) {
+      for (const text of [hero, ...words, ...figures]) {
+        assert.ok(plain(text) !== "" && !/–$|closed form/u.test(plain(text)), `“${text}” at ${setting}`);
+      }
+    }
+    // While the slider is held all that depends on the simulation is marked, and the chart dimmed.
+    const began = held[0].setting;
+    for (const { setting, hero, words, figures, isDim } of held.filter((m) => m.setting !== began)) {
+      assert.match(hero, /^≈/u, setting);
+      assert.match(words[1], /; ≈/u, setting);
+      assert.ok(isDim, `the chart at ${setting} is not dimmed`);
+      for (const figure of figures) {
+        const isComputed = /^(Compute|Bandwidth|Published formula|[\d,]+ requests?)$/u.test(figure);
+        assert.ok(figure.startsWith("≈") || isComputed, `“${figure}” at ${setting}`);
+      }
+    }
+    // Of one setting each number comes closer, and none comes back once another took its place.
+    for (const setting of settings) {
+      const heroes = seen.filter((moment) => moment.setting === setting).map(({ hero }) => hero);
+      const changes = heroes.filter((hero, index) => hero !== heroes[index - 1]);
+      assert.equal(new Set(changes).size, changes.length, `${setting}: ${changes.join(" → ")}`);
+    }
+    noComplaints(complaints);
+    await context.close();
+  });
+}
+
 test("one undo takes back one control, however fast the keys came", async () => {
   const { context, page, complaints } = await open(browser);
   const value = async (id) => control(page, id).field.inputValue();
@@ -262,6 +330,42 @@ test("undo and redo, by button and by key", async () => {
   assert.equal(await rate(), "120");
   await settled(page);
   assert.match((await answer(page)).headline, /120 req\/s/);
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("in a field Ctrl+Z takes back what is being typed, then the last setting", async () => {
+  const { context, page, complaints } = await open(browser);
+  const { field, message } = control(page, "rate");
+  const inForce = () => page.locator("#control-rate input[type=range]").getAttribute("aria-valuetext");
+  await type(page, "rate", "120");
+  await type(page, "rate", "140");
+  // Nothing is being typed: the key is the page's, with the focus still in the field.
+  await field.press("Control+Z");
+  assert.equal(await field.inputValue(), "120");
+  await field.press("Control+Shift+Z");
+  assert.equal(await field.inputValue(), "140");
+  // What is being typed is the browser's to undo, and no setting changes.
+  await field.press("End");
+  await page.keyboard.type("5");
+  assert.equal(await field.inputValue(), "1405");
+  await field.press("Control+Z");
+  assert.equal(await field.inputValue(), "140");
+  assert.match(await inForce(), /^140 /);
+  await field.press("Control+Z");
+  assert.equal(await field.inputValue(), "120");
+  // Leaving the field commits nothing that is not in it.
+  await page.locator("#answer").focus();
+  assert.match(await inForce(), /^120 /);
+  assert.equal(await field.inputValue(), "120");
+  // What was refused goes as a whole.
+  await type(page, "rate", "abc");
+  await message.waitFor();
+  await field.press("Control+Z");
+  assert.equal(await field.inputValue(), "120");
+  assert.equal(await message.count(), 0);
+  assert.match(await inForce(), /^120 /);
+  await settled(page);
   noComplaints(complaints);
   await context.close();
 });

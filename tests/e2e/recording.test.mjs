@@ -315,6 +315,37 @@ test("on a phone: the group, its file and its facts, without a complaint of axe"
   await context.close();
 });
 
+test("after a reload the page says that the recording has to be chosen again", async () => {
+  const { context, page, complaints } = await open(browser);
+  await choose(page, RATE_1);
+  await taken(page);
+  await settled(page, 1);
+  await page.reload();
+  await settled(page);
+  const notice = page.locator(".cautions");
+  assert.match(plain(await notice.textContent()), /The recording roofline_rate1\.csv went with the page/);
+  assert.equal(await summary(page), "roofline_rate1.csv: choose it again");
+  // Other settings do not take the word back; the file does.
+  await type(page, "rate", "60");
+  await settled(page);
+  await notice.waitFor();
+  await choose(page, RATE_1);
+  await taken(page);
+  await settled(page, 1);
+  assert.equal(await notice.count(), 0);
+  // It is told once more after another reload, until it has been read.
+  await page.reload();
+  await settled(page);
+  await notice.getByRole("button", { name: "Dismiss" }).click();
+  assert.equal(await notice.count(), 0);
+  assert.equal(await summary(page), "none");
+  await page.reload();
+  await settled(page);
+  assert.equal(await notice.count(), 0);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("a fresh worker has the recording again", async () => {
   const { context, page } = await open(browser);
   await choose(page, RATE_1);

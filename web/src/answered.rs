@@ -77,14 +77,16 @@ impl Answered {
     /// The answer for the present settings: itself if it is theirs, or else about what it becomes
     /// under them, so that a number follows a slider from one run to the next. None where nothing of
     /// it can be carried over.
-    pub(crate) fn under(&self, now: &Resolution) -> Option<Self> {
+    pub(crate) fn under(self: &Arc<Self>, now: &Resolution) -> Option<Arc<Self>> {
         if self.is_of(&now.scenario) {
-            return Some(self.clone());
+            return Some(Arc::clone(self));
         }
         let (_, from) = self.resolution.outcome.as_ref().as_ref().ok()?;
         let (resolved, to) = now.outcome.as_ref().as_ref().ok()?;
         let answer = self.answer.scaled(from, to, resolved)?;
-        Some(Self { resolution: now.clone(), answer, stand: Stand::Scaled, ..*self })
+        let input_ms = self.input_ms;
+        let stand = Stand::Scaled;
+        Some(Arc::new(Self { resolution: now.clone(), answer, stand, input_ms }))
     }
 
     /// Whether it answers these settings.

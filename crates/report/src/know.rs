@@ -78,7 +78,7 @@ fn queues_outside(truth: &Truth) -> String {
     let compared = truth.figures[1];
     format!(
         "Expected outside: {}, one in a hundred; up to {} are no surprise, since the three figures of a \
-         run lean alike",
+         run lean alike.",
         number(OUTSIDE_BY_CHANCE * compared),
         count(MOST_QUEUES_OUTSIDE)
     )

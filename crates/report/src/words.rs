@@ -122,10 +122,13 @@ pub(crate) fn gpus_between(low: u64, high: u64) -> String {
 pub(crate) fn qualifiers_so_far(headroom: f64, without: u64, carried: &str) -> [String; 2] {
     let with = with_headroom(headroom);
     if headroom <= 0.0 {
-        return [format!("no headroom: {} is the most they carry", about(carried)), with];
+        return [["no headroom: ", &about(carried), " is the most they carry"].concat(), with];
     }
     let without = about(&count(without));
-    [format!("{with}; {without} would do without"), format!("{with}; {without} without")]
+    [
+        [&with, "; ", &without, " would do without"].concat(),
+        [&with, "; ", &without, " without"].concat(),
+    ]
 }
 
 /// “with 25 % headroom; 5 would do without”.

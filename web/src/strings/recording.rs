@@ -28,15 +28,18 @@ pub(crate) fn recording_summary(name: &str, requests: u64) -> String {
 
 /// “azure.csv: choose it again”.
 pub(crate) fn recording_lost(name: &str) -> String {
-    format!("{name}: choose it again")
+    [name, ": choose it again"].concat()
 }
 
 /// After a reload, which has lost the file.
 pub(crate) fn choose_again(name: &str) -> String {
-    format!(
-        "The recording {name} went with the page that had it. Choose the file again under Recorded \
-         traffic; until then the requests are drawn as set here."
-    )
+    [
+        "The recording ",
+        name,
+        " went with the page that had it. Choose the file again under Recorded traffic; until then \
+         requests are drawn as set here.",
+    ]
+    .concat()
 }
 
 /// “Reading azure.csv…”.

@@ -26,7 +26,7 @@ pub(crate) fn card_memo(state: State) -> Memo<Card> {
         let resolution = state.resolution.get();
         let answered = state.answered.get();
         let is_quick = state.is_quick();
-        state.activity.with(|now| card(&resolution, answered.as_deref(), now, is_quick))
+        state.activity.with(|now| card(&resolution, answered.as_ref(), now, is_quick))
     })
 }
 

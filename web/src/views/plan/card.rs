@@ -1,6 +1,8 @@
 //! What the answer card shows: a pure function of scenario, answer and activity, so that each of
 //! its states can be told, tested and compared without a page.
 
+use std::sync::Arc;
+
 use planner::{FleetSize, PlanAnswer, Remedy, Verdict};
 use quantity::{about, count};
 use report::{Status, Telling};
@@ -140,7 +142,7 @@ pub(crate) fn change_name(change: &Remedy) -> String {
 /// about what the last answer becomes under it, then one run, both marked “≈”, then all runs.
 pub(crate) fn card(
     resolution: &Resolution,
-    answered: Option<&Answered>,
+    answered: Option<&Arc<Answered>>,
     now: &Activity,
     is_quick: bool,
 ) -> Card {
@@ -236,7 +238,7 @@ fn pill_of(status: Status) -> Pill {
 /// facts. Where it knows no number either, as the last answer did, that one's reason stays, dimmed.
 fn waiting(
     resolution: &Resolution,
-    last: Option<&Answered>,
+    last: Option<&Arc<Answered>>,
     now: &Activity,
     is_quick: bool,
 ) -> Card {
@@ -282,7 +284,7 @@ fn waiting(
 /// The last answer, dimmed, and what to do.
 fn stopped(
     resolution: &Resolution,
-    answered: Option<&Answered>,
+    answered: Option<&Arc<Answered>>,
     message: &str,
     note: &'static str,
 ) -> Card {
@@ -380,7 +382,7 @@ mod tests {
     use super::*;
 
     /// What a drag's one run answers, or all runs.
-    fn answered(scenario: &Scenario, complete: bool) -> Answered {
+    fn answered(scenario: &Scenario, complete: bool) -> Arc<Answered> {
         let resolved = scenario.resolve().unwrap();
         let mut plan = if complete { Plan::new(&resolved) } else { Plan::quick(&resolved) };
         loop {
@@ -392,7 +394,8 @@ mod tests {
         }
         let answer = plan.answer().unwrap().clone();
         let stand = if complete { Stand::Complete } else { Stand::FirstRun };
-        Answered { resolution: Resolution::new(scenario.clone()), answer, stand, input_ms: 0.0 }
+        let resolution = Resolution::new(scenario.clone());
+        Arc::new(Answered { resolution, answer, stand, input_ms: 0.0 })
     }
 
     fn small() -> Scenario {

@@ -90,7 +90,7 @@ pub(crate) fn knee_card(card: Memo<Card>) -> El {
     let chart = Chart {
         knee: memo(move |_| {
             let resolution = state.resolution.get();
-            state.answered.with(|answered| knee(&resolution, answered.as_deref()))
+            state.answered.with(|answered| knee(&resolution, answered.as_ref()))
         }),
         surface: RwSignal::new(Surface::default()),
         geometry: RwSignal::new(None),

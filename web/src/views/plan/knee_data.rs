@@ -1,5 +1,7 @@
 //! From an answer to what the chart draws.
 
+use std::sync::Arc;
+
 use charts::KneeData;
 use planner::{LoadPoint, Verdict};
 
@@ -23,18 +25,18 @@ pub(crate) struct Knee {
 }
 
 /// The knee for what is known now; none if the scenario has no answer.
-pub(crate) fn knee(resolution: &Resolution, answered: Option<&Answered>) -> Option<Knee> {
+pub(crate) fn knee(resolution: &Resolution, answered: Option<&Arc<Answered>>) -> Option<Knee> {
     let form = &resolution.outcome.as_ref().as_ref().ok()?.1;
     let scenario = &resolution.scenario;
     let under = answered.and_then(|answered| answered.under(resolution));
-    let fresh = under.as_ref();
+    let fresh = under.as_deref();
     if let Some(answered) = fresh
         && !matches!(answered.answer.verdict, Verdict::Sized(_))
         && answered.answer.knee.is_empty()
     {
         return None;
     }
-    let answer = fresh.or(answered).map(|answered| &answered.answer);
+    let answer = fresh.or(answered.map(|answered| &**answered)).map(|answered| &answered.answer);
     let points = answer.map(|answer| answer.knee.clone()).unwrap_or_default();
     let planned = match fresh.map(|answered| &answered.answer.verdict) {
         Some(Verdict::Sized(fleet)) => answer.map(|a| a.rate_per_s / fleet.with_headroom as f64),
