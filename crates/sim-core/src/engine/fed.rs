@@ -23,6 +23,8 @@ pub(crate) struct Waiting {
     pub(crate) request: Request,
     /// Since when it waits, in seconds: its arrival, or the loss of the engine that had it before.
     pub(crate) since_s: f64,
+    /// Tokens of its prompt that are in the engine's cache already.
+    pub(crate) cached_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,8 @@ struct HalfDone {
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     jump: Jump,
+    /// How much longer its last step takes, in seconds.
+    stalled_s: f64,
     /// Tokens that each step computes.
     tokens: u64,
     /// Requests that hold a slot.
@@ -83,6 +87,7 @@ pub(crate) struct Fed {
     state: State,
     busy_s: f64,
     generated_tokens: u64,
+    cached_tokens: u64,
 }
 
 impl Fed {
@@ -105,6 +110,7 @@ impl Fed {
             state: State::Idle,
             busy_s: 0.0,
             generated_tokens: 0,
+            cached_tokens: 0,
         }
     }
 
@@ -113,7 +119,9 @@ impl Fed {
         match &self.state {
             State::Idle => None,
             State::Due => Some(self.now_s),
-            State::Busy(plan) => Some(self.now_s + plan.jump.total_s(plan.jump.steps)),
+            State::Busy(plan) => {
+                Some(self.now_s + plan.jump.total_s(plan.jump.steps) + plan.stalled_s)
+            }
         }
     }
 
@@ -158,6 +166,11 @@ impl Fed {
         self.generated_tokens
     }
 
+    /// Tokens of prompts that were found in its cache.
+    pub(crate) const fn cached_tokens(&self) -> u64 {
+        self.cached_tokens
+    }
+
     /// Whether a request that came now would begin with the next step.
     pub(crate) fn could_begin(&self, request: &Request) -> bool {
         let tokens = self.waiting_tokens() + request.final_tokens();
@@ -179,9 +192,25 @@ impl Fed {
             }
             State::Due => {}
             State::Busy(plan) => {
-                if plan.can_be_cut && !was_waiting && plan.jump.steps > 1 {
+                if plan.can_be_cut && !was_waiting && plan.jump.steps > 1 && plan.stalled_s == 0.0 {
                     plan.jump.stop_at_arrival(self.now_s, at_s);
                 }
+            }
+        }
+    }
+
+    /// Nothing happens in it for `for_s` from `at_s` on: the step that it is taking then takes so much
+    /// longer.
+    pub(crate) fn stall(&mut self, at_s: f64, for_s: f64) {
+        match &mut self.state {
+            State::Idle | State::Due => {
+                self.now_s = crate::float::greater(self.now_s, at_s) + for_s;
+            }
+            State::Busy(plan) => {
+                if plan.stalled_s == 0.0 {
+                    plan.jump.stop_at_arrival(self.now_s, at_s);
+                }
+                plan.stalled_s += for_s;
             }
         }
     }
@@ -215,7 +244,7 @@ impl Fed {
         let jump = Jump::along(&lines, self.context_tokens, tokens, most);
         let running = running_before + admitted;
         let can_be_cut = has_room && self.line.is_empty();
-        Plan { jump, tokens, running, chunk, changes, can_be_cut }
+        Plan { jump, stalled_s: 0.0, tokens, running, chunk, changes, can_be_cut }
     }
 
     fn continue_prompt(&mut self, budget: &mut u64) -> u64 {
@@ -241,7 +270,7 @@ impl Fed {
         let (mut admitted, mut tokens) = (0, 0);
         while budget > 0
             && running < self.spec.max_num_seqs
-            && let Some(&Waiting { request, since_s }) = self.line.front()
+            && let Some(&Waiting { request, since_s, cached_tokens }) = self.line.front()
             && request.final_tokens() <= self.spec.kv_capacity_tokens - self.kv_tokens
         {
             self.line.pop_front();
@@ -249,12 +278,17 @@ impl Fed {
             recorder.admitted(self.now_s - since_s);
             self.kv_tokens += request.final_tokens();
             let slot = self.occupy(request);
-            let chunk = request.input_tokens.min(budget);
+            // The last token of a prompt is always computed.
+            let cached_tokens = cached_tokens.min(request.input_tokens.saturating_sub(1));
+            self.context_tokens += cached_tokens;
+            self.cached_tokens += cached_tokens;
+            let to_compute = request.input_tokens - cached_tokens;
+            let chunk = to_compute.min(budget);
             budget -= chunk;
-            if chunk == request.input_tokens {
+            if chunk == to_compute {
                 self.fresh.push(slot);
             } else {
-                let remaining_tokens = request.input_tokens - chunk;
+                let remaining_tokens = to_compute - chunk;
                 self.half_done = Some(HalfDone { slot, remaining_tokens });
             }
             running += 1;
@@ -276,24 +310,38 @@ impl Fed {
 
     fn take(&mut self, plan: &Plan, recorder: &mut Recorder, finished: &mut Vec<Finished>) {
         let jump = &plan.jump;
-        let total_s = jump.total_s(jump.steps);
+        let total_s = jump.total_s(jump.steps) + plan.stalled_s;
         self.now_s += total_s;
         self.step += jump.steps;
         self.busy_s += total_s;
         self.context_tokens += plan.tokens * jump.steps;
         self.generated_tokens += self.decoding * jump.steps;
-        recorder.stepped(&Step {
-            gaps: ValueRun {
-                first: jump.first_s,
-                slope: jump.slope_s,
-                count: jump.steps,
-                weight: self.decoding,
-            },
-            total_s,
-            compute_bound: jump.compute_bound,
-            running: plan.running,
-            kv_tokens: self.kv_tokens,
-        });
+        let whole = ValueRun {
+            first: jump.first_s,
+            slope: jump.slope_s,
+            count: jump.steps,
+            weight: self.decoding,
+        };
+        let mut steps = |gaps: ValueRun, total_s| {
+            recorder.stepped(&Step {
+                gaps,
+                total_s,
+                compute_bound: jump.compute_bound,
+                running: plan.running,
+                kv_tokens: self.kv_tokens,
+            });
+        };
+        if plan.stalled_s > 0.0 {
+            let before = jump.steps - 1;
+            let before_s = jump.total_s(before);
+            let last_s = total_s - before_s;
+            if before > 0 {
+                steps(ValueRun { count: before, ..whole }, before_s);
+            }
+            steps(ValueRun { first: last_s, slope: 0.0, count: 1, ..whole }, last_s);
+        } else {
+            steps(whole, total_s);
+        }
         if plan.changes {
             self.first_tokens(finished);
         } else if let Some(half_done) = &mut self.half_done {
@@ -346,7 +394,7 @@ impl Fed {
         for (slot, _) in slots {
             // Since its last whole step it has been in the system for nothing.
             recorder.admitted(at_s - self.now_s);
-            all.push(Waiting { request: slot.request, since_s: at_s });
+            all.push(Waiting { request: slot.request, since_s: at_s, cached_tokens: 0 });
         }
         all.extend(self.line);
         all.sort_by_key(|waiting| waiting.request.index);

@@ -2,7 +2,7 @@
 
 use crate::measure::{Distribution, Precision, Run};
 
-use super::life::Provisioned;
+use super::{life::Provisioned, live::Fault};
 
 /// The fleet in one window of time.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct FleetWindow {
     pub ttft: Distribution,
     /// Requests that wait at its end, before the replicas and on them.
     pub waiting: u64,
+    /// Those of them that wait for one another, whatever replicas there are.
+    pub deferred: u64,
     /// Requests that run at its end.
     pub running: u64,
     /// Share of the KV cache reserved at its end: mean and maximum over the ready replicas.
@@ -58,6 +60,10 @@ pub struct LiveRun {
     pub restarted: u64,
     /// What the cloud did.
     pub provisioned: Provisioned,
+    /// What went wrong, and when, in order of time.
+    pub faults: Vec<(f64, Fault)>,
+    /// Events that it took.
+    pub events: u64,
 }
 
 impl LiveRun {
@@ -134,6 +140,7 @@ impl FleetWindow {
             rejected: 0,
             ttft: Distribution::new(Precision::default()),
             waiting: 0,
+            deferred: 0,
             running: 0,
             kv_usage: (0.0, 0.0),
             replicas: [0; 4],

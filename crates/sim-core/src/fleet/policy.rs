@@ -26,8 +26,10 @@ use crate::float::greater;
 pub enum Signal {
     /// Requests running and waiting.
     InFlight,
-    /// Requests waiting.
+    /// Requests waiting, for whatever reason.
     Queue,
+    /// Requests waiting for a place or for memory: those that another replica would serve.
+    CapacityQueue,
     /// Requests running: the batch.
     Running,
     /// KV cache in use, in per cent.
@@ -75,7 +77,7 @@ impl Gauges {
     pub fn value(&self, signal: Signal) -> f64 {
         match signal {
             Signal::InFlight => self.running + self.waiting,
-            Signal::Queue => self.waiting,
+            Signal::Queue | Signal::CapacityQueue => self.waiting,
             Signal::Running => self.running,
             Signal::KvUsage => self.kv_usage() * 100.0,
             Signal::RequestRate => self.request_rate,
@@ -116,6 +118,8 @@ pub struct Observed {
     pub pods: Vec<PodView>,
     /// Requests that wait before the replicas, when that was last scraped.
     pub queued: f64,
+    /// Requests that wait for one another, when that was last scraped.
+    pub deferred: f64,
     /// Requests in the whole system now, for those that count them in its path.
     pub in_system: f64,
     /// Mean prompt and output of the requests that have ended.
@@ -140,10 +144,7 @@ impl Observed {
             Aggregate::Sum => self.total(signal),
             Aggregate::Mean => self.total(signal) / f64::from(self.ready_count().max(1)),
             // What waits before the replicas is on none of them, and no less for it.
-            Aggregate::Max if signal == Signal::Queue || signal == Signal::InFlight => {
-                values.fold(self.queued, greater)
-            }
-            Aggregate::Max => values.fold(0.0, greater),
+            Aggregate::Max => values.fold(self.before(signal), greater),
         }
     }
 
@@ -151,8 +152,16 @@ impl Observed {
     fn total(&self, signal: Signal) -> f64 {
         let replicas: f64 =
             self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal)).sum();
-        let waits = matches!(signal, Signal::InFlight | Signal::Queue);
-        replicas + if waits { self.queued } else { 0.0 }
+        replicas + self.before(signal)
+    }
+
+    /// What of a signal is before the replicas.
+    fn before(&self, signal: Signal) -> f64 {
+        match signal {
+            Signal::InFlight | Signal::Queue => self.queued + self.deferred,
+            Signal::CapacityQueue => self.queued,
+            _ => 0.0,
+        }
     }
 }
 
