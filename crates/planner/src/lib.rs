@@ -13,11 +13,13 @@ mod ceiling;
 mod closed_form;
 mod demand;
 mod estimate;
+pub mod experiments;
 mod fleet;
 mod job;
 mod load;
 mod out_of_reach;
 mod plan;
+mod policies;
 mod proof;
 mod reach;
 mod refusal;
@@ -31,6 +33,7 @@ pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersA
 pub use closed_form::{ClosedForm, closed_form};
 pub use job::Job;
 pub use plan::Plan;
+pub use policies::{PolicyFigures, compare_policies};
 pub use proof::{
     Compared, Finding, Plateau, PlateauKind, Printed, Proof, ProofAnswer, ProofJob, PublishedCell,
     Queue, QueuePoint, State, Truth, TruthKind, prove_inline,

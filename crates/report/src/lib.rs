@@ -15,6 +15,7 @@ mod assumptions;
 mod attempts;
 mod catalogue;
 mod check;
+mod experiments;
 mod fleet_over_time;
 mod json;
 mod knee;
@@ -23,6 +24,8 @@ mod know_table;
 mod ledger;
 mod memory;
 mod names;
+mod open_metrics;
+mod policies;
 mod pools;
 mod requests;
 mod run_text;
@@ -40,6 +43,7 @@ pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
+pub use experiments::{experiment_json, experiment_text, experiments_text};
 pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
@@ -50,6 +54,8 @@ pub use know::{
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
 pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
+pub use open_metrics::open_metrics;
+pub use policies::{policies_csv, policies_json, policies_text};
 pub use pools::{pools_json, pools_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;

@@ -75,6 +75,7 @@ fn fleet(setup: Setup, replicas: u32, policy: Policy) -> LiveFleet {
         counts_warming: false,
         cached_prefixes: 0,
         deferral: None,
+        keeps_samples: false,
         drain_grace_s: 30.0,
         window_s: 60.0,
         patience_s: 3600.0,

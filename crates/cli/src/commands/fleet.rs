@@ -3,9 +3,12 @@
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
 use scenario::Scenario;
-use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
+use sim_core::{
+    Keep, Precision, RequestSource, Setup, SetupError,
+    fleet::live::{LiveFleet, simulate_live},
+};
 
-use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, trace};
+use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, pool, trace};
 
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if args.cold_start.as_deref() == Some("list") {
@@ -35,9 +38,16 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     } else if let Some(requests) = args.requests {
         setup.workload.requests = requests.get().into();
     }
-    let fleet = args.fleet(setup)?;
     let keep = Keep { precision: Precision::default(), requests: false };
+    if !args.compare.is_empty() {
+        return compare(args, &setup, &resolved.classes, keep);
+    }
+    let fleet = args.fleet(setup, &resolved.classes)?;
     let run = simulate_live(&fleet, keep)?;
+    if let Some(path) = &args.openmetrics {
+        let epoch_s = args.epoch_s(fleet.calendar);
+        output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
+    }
     output::print(&if args.json {
         report::fleet_json(&run, args.window)
     } else if args.csv {
@@ -48,7 +58,33 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The measured start-ups by name.
+/// Policies side by side.
+fn compare(
+    args: &FleetArgs,
+    setup: &Setup,
+    classes: &[String],
+    keep: Keep,
+) -> Result<ExitCode, Failure> {
+    let fleets = args
+        .compared()?
+        .into_iter()
+        .map(|(name, args)| Ok((name, args.fleet(setup.clone(), classes)?)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let run = |(name, fleet): &(String, LiveFleet)| Ok((name.clone(), simulate_live(fleet, keep)?));
+    let runs = pool::map(&fleets, args.threads.count(), run)
+        .into_iter()
+        .collect::<Result<Vec<_>, SetupError>>()?;
+    let policies = planner::compare_policies(&runs, args.window, args.price);
+    output::print(&if args.json {
+        report::policies_json(&policies)
+    } else if args.csv {
+        report::policies_csv(&policies)
+    } else {
+        report::policies_text(&policies)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The first setting that a fleet over time does not have, as one would type it.
 fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     let preset = Scenario::preset();
@@ -71,6 +107,7 @@ fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
 }
 
+/// The measured start-ups by name.
 fn cold_starts() -> String {
     let mut text = String::new();
     for start in catalog::cold_starts() {

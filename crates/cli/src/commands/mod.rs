@@ -3,6 +3,7 @@
 pub(crate) mod catalog;
 pub(crate) mod chart;
 pub(crate) mod check;
+pub(crate) mod experiment;
 pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod know;

@@ -137,21 +137,31 @@ impl Observed {
         self.ready().count() as i32
     }
 
+    /// What was scraped of those that stay: of those that are ready, and of those that start where
+    /// they count.
+    fn scraped(&self) -> impl Iterator<Item = Gauges> {
+        self.pods.iter().filter(|pod| !pod.is_deleted).filter_map(|pod| pod.gauges)
+    }
+
     /// A signal over all replicas, put together.
     fn query(&self, signal: Signal, aggregate: Aggregate) -> f64 {
-        let values = self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal));
         match aggregate {
             Aggregate::Sum => self.total(signal),
-            Aggregate::Mean => self.total(signal) / f64::from(self.ready_count().max(1)),
+            Aggregate::Mean => {
+                let count = self.scraped().count().max(1);
+                self.total(signal) / count as f64
+            }
             // What waits before the replicas is on none of them, and no less for it.
-            Aggregate::Max => values.fold(self.before(signal), greater),
+            Aggregate::Max => {
+                let values = self.scraped().map(|gauges| gauges.value(signal));
+                values.fold(self.before(signal), greater)
+            }
         }
     }
 
     /// A signal over all replicas, and of what waits before them.
     fn total(&self, signal: Signal) -> f64 {
-        let replicas: f64 =
-            self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal)).sum();
+        let replicas: f64 = self.scraped().map(|gauges| gauges.value(signal)).sum();
         replicas + self.before(signal)
     }
 

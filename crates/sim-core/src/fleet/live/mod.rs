@@ -14,10 +14,12 @@
 
 mod faults;
 mod observing;
+mod samples;
 mod server;
 mod simulation;
 
 pub use faults::Fault;
+pub use samples::{Buckets, LineSample, ReplicaCounters, ReplicaSample, Samples};
 pub use simulation::FleetSimulation;
 
 use super::{
@@ -62,6 +64,8 @@ pub struct LiveFleet {
     pub cached_prefixes: usize,
     /// Requests that wait for something that no replica has more of.
     pub deferral: Option<Deferral>,
+    /// Whether what is scraped is kept; memory then grows with time and replicas.
+    pub keeps_samples: bool,
     /// How long a draining replica may take, in seconds; what it then still has starts again.
     pub drain_grace_s: f64,
     /// Width of the windows of the results in seconds.

@@ -9,7 +9,7 @@ use crate::{
     float::from_count,
 };
 
-use super::FleetSimulation;
+use super::{FleetSimulation, samples::LineSample};
 
 impl FleetSimulation {
     pub(super) fn sync(&mut self, now_s: f64) {
@@ -62,6 +62,12 @@ impl FleetSimulation {
         let kv_capacity = from_count(self.fleet.setup.engine.kv_capacity_tokens);
         for server in &mut self.servers {
             server.scrape(now_s, kv_capacity);
+        }
+        if self.fleet.keeps_samples {
+            let of_replicas = self.servers.iter().map(|server| server.sample(now_s, kv_capacity));
+            self.samples.replicas.extend(of_replicas);
+            let (queued, deferred) = (self.line.len() as u64, self.deferred.len() as u64);
+            self.samples.line.push(LineSample { at_s: now_s, queued, deferred });
         }
     }
 }

@@ -7,6 +7,8 @@ use crate::{
     workload::SharedPrefix,
 };
 
+use super::samples::{ReplicaCounters, ReplicaSample};
+
 /// A replica that takes or has taken requests.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
@@ -19,6 +21,7 @@ pub(super) struct Server {
     pub(super) routed: u64,
     pub(super) scraped: Scraped,
     pub(super) gauges: Option<Gauges>,
+    pub(super) counters: ReplicaCounters,
     /// Shared beginnings in its cache, the latest used last.
     prefixes: Vec<u64>,
 }
@@ -34,6 +37,7 @@ impl Server {
             routed: 0,
             scraped,
             gauges: None,
+            counters: ReplicaCounters::default(),
             prefixes: Vec::new(),
         }
     }
@@ -52,6 +56,20 @@ impl Server {
             self.prefixes.push(prefix.group);
         }
         if found.is_some() { prefix.tokens } else { 0 }
+    }
+
+    /// What a monitoring system sees of it at `at_s`.
+    pub(super) fn sample(&self, at_s: f64, kv_capacity: f64) -> ReplicaSample {
+        ReplicaSample {
+            at_s,
+            replica: self.id,
+            running: self.engine.running(),
+            waiting: self.engine.waiting(),
+            kv_usage: from_count(self.engine.kv_tokens()) / kv_capacity,
+            generated_tokens: self.engine.generated_tokens(),
+            cached_tokens: self.engine.cached_tokens(),
+            counters: self.counters.clone(),
+        }
     }
 
     /// What its gauges show at `now_s`, and rates since it was last scraped.

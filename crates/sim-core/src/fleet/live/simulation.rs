@@ -20,6 +20,7 @@ use crate::{
 use super::{
     LiveFleet,
     faults::{Fault, TrafficClock},
+    samples::Samples,
     server::{Due, Server},
 };
 
@@ -29,6 +30,7 @@ pub struct FleetSimulation {
     pub(super) fleet: LiveFleet,
     model: StepModel,
     recorder: Recorder,
+    pub(super) samples: Samples,
     requests: Requests,
     total: u64,
     offered: u64,
@@ -112,6 +114,7 @@ impl FleetSimulation {
             fleet,
             model,
             recorder,
+            samples: Samples::default(),
             requests,
             total,
             offered: 0,
@@ -356,6 +359,9 @@ impl FleetSimulation {
         self.servers[at].engine.advance(&self.model, &mut self.recorder, &mut finished);
         self.plan(at);
         for ended in &finished {
+            if self.fleet.keeps_samples {
+                self.servers[at].counters.ended(ended);
+            }
             self.count(ended);
         }
         self.undefer(at_s);
@@ -495,6 +501,7 @@ impl FleetSimulation {
         LiveRun {
             faults: self.fleet.faults,
             events: self.events,
+            samples: self.samples,
             total,
             windows: self.windows,
             end_s,
