@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// A fleet over time: replicas started and drained as an autoscaler asks, with real cold starts.
     Fleet(FleetArgs),
+    /// Claims about autoscaling and serving fleets, each tried by simulation.
+    Experiment(ExperimentArgs),
     /// Draw the knee as SVG.
     Chart(ChartArgs),
     /// Write the scenario as a link, or explain a link.
@@ -115,7 +117,7 @@ pub(crate) enum Command {
 }
 
 /// A scenario: a preset, a file or a link, and then single settings.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ScenarioArgs {
     /// Settings `key=value`, a shared link, or the path of a .json file; later ones win.
     #[arg(value_name = "SCENARIO")]
@@ -136,7 +138,7 @@ pub(crate) enum Preset {
 }
 
 /// A recording whose arrivals and lengths are used in place of drawn ones.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct TraceArgs {
     /// A table with the columns arrival_s, input_tokens and output_tokens in any order and under
     /// their usual names, an Azure LLM inference trace, a Mooncake trace, JSON records or AIPerf
@@ -158,6 +160,23 @@ pub(crate) struct TraceArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  headroom experiment
+  headroom experiment queue-lags
+  headroom experiment all --json")]
+pub(crate) struct ExperimentArgs {
+    /// Which one; all for all of them, list or nothing for their names and claims.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    /// Print JSON (SI units).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ThreadArgs {
     /// Threads to simulate on [default: all cores]. The answer does not depend on it.
     #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]

@@ -1,6 +1,6 @@
 //! Options of `headroom fleet`, and the fleet that they mean.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use sim_core::{
@@ -14,9 +14,8 @@ use sim_core::{
             schedule::{Calendar, Cron, Floor},
             wva,
         },
-        live::{Fault, LiveFleet},
+        live::{Deferral, Fault, LiveFleet},
         nodes::NodePool,
-        outcome::LiveRun,
         policy::{Aggregate, Policy, Signal},
         router::Router,
         start_up::{StageTime, StartUp},
@@ -24,19 +23,22 @@ use sim_core::{
 };
 
 use crate::{
-    args::{ScenarioArgs, TraceArgs},
+    args::{ScenarioArgs, ThreadArgs, TraceArgs},
     failure::Failure,
     output,
     typed::requests,
 };
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
   headroom fleet rate=40 --policy hpa --target 24 --max 8
   headroom fleet rate=40 --policy keda --min 0 --cold-start qwen3-32b-h100-cold --provision 210
   headroom fleet rate=40 'profile=spike(300s,600s,3)' --start 240 --csv > fleet.csv
   headroom fleet rate=40 --floor '6 from 45 7 * * 1-5 to 0 19 * * 1-5' --fault node@1800
+  headroom fleet rate=40 prefix=800 in=1000 --prefix-cache 8 --router prefix-affinity --policy fixed --min 4
+  headroom fleet rate=40 --policy fixed --min 4 --fault surge:2.5:120@300 --fault stall:1@600
+  headroom fleet rate=40 'profile=spike(300s,600s,3)' --requests 60000 --compare hpa:target=8/16/24 keda knative wva-v2
   headroom fleet --trace day.csv --policy wva-v2 --json")]
 pub(crate) struct FleetArgs {
     #[command(flatten)]
@@ -44,7 +46,7 @@ pub(crate) struct FleetArgs {
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
     /// How many requests to send, in place of sim.requests.
-    #[arg(long, value_name = "N", value_parser = requests, allow_hyphen_values = true, conflicts_with = "trace")]
+    #[arg(long, value_name = "N", value_parser = requests, conflicts_with = "trace")]
     pub(crate) requests: Option<NonZeroU32>,
     /// Who decides how many replicas there are.
     #[arg(long, value_enum, default_value = "hpa")]
@@ -58,81 +60,90 @@ pub(crate) struct FleetArgs {
     aggregate: AggregateName,
     /// What each replica should have of it (knative: its requests at once) [default: three quarters
     /// of the engine’s requests at once].
-    #[arg(long, value_name = "X", value_parser = some_amount, allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", value_parser = amount)]
     target: Option<f64>,
     /// Above which result keda is active.
-    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
     activation: f64,
     /// Fewest replicas.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = replicas,
-        allow_hyphen_values = true,
-        default_value = "1"
-    )]
+    #[arg(long, value_name = "N", default_value = "1")]
     min: u16,
     /// Most replicas.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = replicas,
-        allow_hyphen_values = true,
-        default_value = "10"
-    )]
+    #[arg(long, value_name = "N", default_value = "10")]
     max: u16,
     /// Replicas that are ready at the beginning [default: --min].
-    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N")]
     initial: Option<u16>,
     /// Replicas for certain hours, from one cron expression to another; may be repeated.
-    #[arg(long, value_name = "N from CRON to CRON", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N from CRON to CRON")]
     floor: Vec<String>,
     /// Day of the week and time of day at the beginning, for --floor.
-    #[arg(long, value_name = "DAY HH:MM", allow_hyphen_values = true, default_value = "mon 00:00")]
+    #[arg(long, value_name = "DAY HH:MM", default_value = "mon 00:00")]
     begin: String,
     /// Time a replica takes to start, seconds, whatever is cached [default: 60].
-    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, conflicts_with = "cold_start")]
+    #[arg(long, value_name = "S", value_parser = amount, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
     #[arg(long, value_name = "NAME")]
     pub(crate) cold_start: Option<String>,
     /// Coefficient of variation of each stage of a start.
-    #[arg(long, value_name = "X", value_parser = variation, allow_hyphen_values = true, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
     start_cv: f64,
     /// Time a new node takes, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
+    #[arg(long, value_name = "S", value_parser = amount, default_value = "0")]
     provision: f64,
     /// Nodes, of one replica each, at the beginning [default: --max].
-    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N")]
     nodes: Option<u16>,
     /// Most nodes that can be had [default: --max].
-    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N")]
     quota: Option<u16>,
     /// Nodes kept free for the next replica.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = replicas,
-        allow_hyphen_values = true,
-        default_value = "0"
-    )]
+    #[arg(long, value_name = "N", default_value = "0")]
     warm: u16,
     /// Who gets which request.
     #[arg(long, value_enum, default_value = "least-in-flight")]
     router: RouterName,
     /// Time between two scrapes, seconds.
-    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true, default_value = "15")]
+    #[arg(long, value_name = "S", value_parser = amount, default_value = "15")]
     scrape: f64,
     /// Let replicas that start count as idle in what is scraped.
     #[arg(long)]
     count_warming: bool,
-    /// Something that goes wrong at a time: replica@S, node@S or metrics@S (for five minutes); may be
-    /// repeated.
-    #[arg(long, value_name = "WHAT@S", allow_hyphen_values = true)]
+    /// Beginnings of prompts (prefix=…) that each replica keeps in its cache.
+    #[arg(long, value_name = "N", default_value = "0")]
+    prefix_cache: u16,
+    /// A class whose requests wait for one another, so many of them at once in the whole fleet: for
+    /// an adapter's places, which no replica has more of.
+    #[arg(long, value_name = "CLASS:N")]
+    defer: Option<String>,
+    /// A key of WVA's saturation configuration, by its own name; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    wva: Vec<String>,
+    /// Something that goes wrong at a time: replica, node, metrics:SECONDS, stall:SECONDS,
+    /// slow:TIMES:SECONDS (starts) or surge:TIMES:SECONDS (traffic), with @S; may be repeated.
+    #[arg(long, value_name = "WHAT@S")]
     fault: Vec<String>,
     /// Width of the windows of the results, seconds.
-    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true, default_value = "60")]
+    #[arg(long, value_name = "S", value_parser = amount, default_value = "60")]
     pub(crate) window: f64,
+    /// Also write what is scraped under vLLM’s metric names, as OpenMetrics text, for dashboards and
+    /// alert rules (promtool tsdb create-blocks-from openmetrics).
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    pub(crate) openmetrics: Option<PathBuf>,
+    /// Unix time of the beginning in it, seconds [default: a Monday, 5 January 2026, and --begin].
+    #[arg(long, value_name = "S", value_parser = amount, requires = "openmetrics")]
+    epoch: Option<f64>,
+    /// Put policies side by side on the same traffic, each by its name or as NAME:KEY=VALUE,… with
+    /// signal, aggregate, target, activation, min, max or floor in place of the options; target=4/8/16
+    /// stands for one of each.
+    #[arg(long, value_name = "POLICY", num_args = 1.., conflicts_with = "policy")]
+    pub(crate) compare: Vec<String>,
+    /// What a GPU costs an hour, for --compare.
+    #[arg(long, value_name = "X", value_parser = amount, requires = "compare")]
+    pub(crate) price: Option<f64>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
     /// Print JSON (SI units), with the windows.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
@@ -165,6 +176,8 @@ enum SignalName {
     InFlight,
     /// Requests waiting.
     Queue,
+    /// Those of them that wait for capacity.
+    CapacityQueue,
     /// Requests running.
     Running,
     /// KV cache in use, per cent.
@@ -205,39 +218,30 @@ enum RouterName {
     PowerOfTwo,
     /// To the one with the fewest KV tokens.
     LeastKv,
+    /// Prompts that begin alike to the same one.
+    PrefixAffinity,
 }
 
-/// How many replicas or nodes.
-fn replicas(text: &str) -> Result<u16, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| "it must be a whole number from 0 to 65,535, for example 8".to_owned())
-}
-
-/// A span of time that is not nothing.
-fn some_seconds(text: &str) -> Result<f64, String> {
-    amount(text).ok().filter(|value| *value >= LEAST_SPAN_S).ok_or_else(|| {
-        "it must be a time of 0.1 to 1,000,000,000 seconds, for example 15".to_owned()
+/// A name as clap knows it.
+fn named<T: ValueEnum>(name: &str) -> Result<T, String> {
+    T::from_str(name, false).map_err(|_| {
+        let names: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(|variant| Some(variant.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("{name} is none of {}", names.join(", "))
     })
 }
 
-/// Shorter windows and shorter times between scrapes would be more events than requests.
-const LEAST_SPAN_S: f64 = 0.1;
-
-/// A coefficient of variation.
-fn variation(text: &str) -> Result<f64, String> {
-    amount(text)
-        .ok()
-        .filter(|value| *value <= 10.0)
-        .ok_or_else(|| "it must be a number from 0 to 10, for example 0.3".to_owned())
-}
-
-/// A number above 0.
-fn some_amount(text: &str) -> Result<f64, String> {
-    amount(text)
-        .ok()
-        .filter(|value| *value >= 1e-3)
-        .ok_or_else(|| "it must be a number from 0.001 to 1,000,000,000, for example 30".to_owned())
+/// `hpa:target=4/8` as `hpa:target=4` and `hpa:target=8`.
+fn one_of_each(text: &str) -> Vec<String> {
+    let Some(slash) = text.find('/') else { return vec![text.to_owned()] };
+    let begin = text[..slash].rfind(['=', ',', ':']).map_or(0, |at| at + 1);
+    let end = text[slash..].find(',').map_or(text.len(), |at| slash + at);
+    let values = text[begin..end].split('/');
+    values
+        .flat_map(|value| one_of_each(&format!("{}{value}{}", &text[..begin], &text[end..])))
+        .collect()
 }
 
 /// A number of 0 or more.
@@ -249,34 +253,77 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 impl FleetArgs {
+    /// Unix time of the beginning, in seconds.
+    pub(crate) fn epoch_s(&self, calendar: Calendar) -> f64 {
+        /// Monday, 5 January 2026, 00:00 UTC.
+        const MONDAY_S: f64 = 1_767_571_200.0;
+        self.epoch.unwrap_or_else(|| {
+            let days = (calendar.weekday + 6) % 7;
+            MONDAY_S + f64::from(days * 86_400 + calendar.minute_of_day * 60)
+        })
+    }
+
+    /// The options of each policy of `--compare`, with its name.
+    pub(crate) fn compared(&self) -> Result<Vec<(String, Self)>, Failure> {
+        let mut all = Vec::new();
+        for text in &self.compare {
+            for one in one_of_each(text) {
+                all.push((one.clone(), self.with(&one)?));
+            }
+        }
+        Ok(all)
+    }
+
+    /// These options under a policy as `--compare` names it.
+    fn with(&self, text: &str) -> Result<Self, Failure> {
+        let error = |why: String| {
+            Failure::input(format!(
+                "--compare {text}: {why}. Give it as a policy with its settings, for example \
+                 hpa:signal=queue,target=4 or keda:min=0."
+            ))
+        };
+        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+        let mut args = self.clone();
+        args.policy = named(name).map_err(&error)?;
+        for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
+            let no_value = || error(format!("{setting} has no value"));
+            let (key, value) = setting.split_once('=').ok_or_else(no_value)?;
+            let number = || amount(value).map_err(|why| error(format!("{key}: {why}")));
+            let count =
+                || value.parse().map_err(|_| error(format!("{key} must be a whole number")));
+            match key {
+                "signal" => args.signal = named(value).map_err(&error)?,
+                "aggregate" => args.aggregate = named(value).map_err(&error)?,
+                "target" => args.target = Some(number()?),
+                "activation" => args.activation = number()?,
+                "min" => args.min = count()?,
+                "max" => args.max = count()?,
+                "floor" => args.floor = vec![value.to_owned()],
+                _ => return Err(error(format!("there is no setting {key}"))),
+            }
+        }
+        Ok(args)
+    }
+
     /// The fleet that is meant, over the traffic and the engine of `setup`.
-    pub(crate) fn fleet(&self, setup: Setup) -> Result<LiveFleet, Failure> {
+    /// Classes are numbered in the order of `classes`.
+    pub(crate) fn fleet(&self, setup: Setup, classes: &[String]) -> Result<LiveFleet, Failure> {
         if self.max == 0 || self.max < self.min {
             return Err(Failure::input(format!(
-                "--max {}: it must be 1 or more, and at least --min {}. Give for example --max {}.",
-                self.max,
-                self.min,
-                self.min.max(10)
+                "--max {}: it must be 1 or more, and at least --min {}.",
+                self.max, self.min
             )));
-        }
-        let is_empty = self.min == 0 && self.initial.unwrap_or(0) == 0 && self.floor.is_empty();
-        if self.policy == PolicyName::Fixed && is_empty {
-            return Err(Failure::input(
-                "--min 0: with --policy fixed there would never be a replica. Give --min 1 or more, \
-                 for example --min 4.",
-            ));
         }
         let start_up = self.start_up()?;
         let initial = self.initial.unwrap_or(self.min);
         let nodes = self.nodes.unwrap_or(self.max);
         if initial > nodes {
             return Err(Failure::input(format!(
-                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each. \
-                 Give --nodes {initial} or more, or a smaller --initial."
+                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each."
             )));
         }
         Ok(LiveFleet {
-            policy: self.policy(&setup, &start_up),
+            policy: self.policy(&setup, &start_up)?,
             router: self.router(),
             floors: self.floor.iter().map(|text| floor(text)).collect::<Result<_, _>>()?,
             calendar: calendar(&self.begin)?,
@@ -291,6 +338,9 @@ impl FleetArgs {
             initial_replicas: initial.into(),
             scrape_s: self.scrape,
             counts_warming: self.count_warming,
+            cached_prefixes: self.prefix_cache.into(),
+            deferral: self.deferral(classes)?,
+            keeps_samples: self.openmetrics.is_some(),
             drain_grace_s: 30.0,
             window_s: self.window,
             patience_s: 3600.0,
@@ -340,13 +390,15 @@ impl FleetArgs {
             RouterName::LeastInFlight => Router::LeastInFlight,
             RouterName::PowerOfTwo => Router::PowerOfTwo,
             RouterName::LeastKv => Router::LeastKv,
+            RouterName::PrefixAffinity => Router::PrefixAffinity,
         }
     }
 
-    fn policy(&self, setup: &Setup, start_up: &StartUp) -> Policy {
+    fn policy(&self, setup: &Setup, start_up: &StartUp) -> Result<Policy, Failure> {
         let signal = match self.signal {
             SignalName::InFlight => Signal::InFlight,
             SignalName::Queue => Signal::Queue,
+            SignalName::CapacityQueue => Signal::CapacityQueue,
             SignalName::Running => Signal::Running,
             SignalName::KvUsage => Signal::KvUsage,
             SignalName::Rate => Signal::RequestRate,
@@ -360,7 +412,8 @@ impl FleetArgs {
         let (min, max) = (i32::from(self.min), i32::from(self.max));
         // An HPA cannot come back from zero by a metric of its pods.
         let hpa = Hpa::new(Bounds { min: min.max(1), max });
-        match self.policy {
+        let wva = self.wva_config()?;
+        Ok(match self.policy {
             PolicyName::Fixed => Policy::Fixed(Fixed { replicas: min }),
             PolicyName::Hpa => Policy::Hpa { hpa, signal, target, tolerance: Tolerance::default() },
             PolicyName::Keda => Policy::Keda {
@@ -386,9 +439,9 @@ impl FleetArgs {
                 },
                 zero: ScaleToZero { min_scale: min, max_scale: max, ..ScaleToZero::default() },
             },
-            PolicyName::WvaV1 => Policy::WvaV1 { config: wva::SaturationConfig::default(), hpa },
+            PolicyName::WvaV1 => Policy::WvaV1 { config: wva.v1, hpa },
             PolicyName::WvaV2 => Policy::WvaV2 {
-                config: wva::TokenConfig::default(),
+                config: wva.v2,
                 limits: wva::EngineLimits {
                     max_batched_tokens: setup.engine.max_num_batched_tokens.cast_signed(),
                     max_num_seqs: at_once.cast_signed(),
@@ -402,25 +455,63 @@ impl FleetArgs {
                 samples: 20,
                 ahead_s: start_up.mean_s(false, false),
             },
-        }
+        })
     }
 
-    /// Tell of faults that changed nothing: those after the end, and those with nothing to strike.
-    pub(crate) fn tell_idle_faults(&self, fleet: &LiveFleet, run: &LiveRun) {
-        for (index, (at_s, fault)) in fleet.faults.iter().enumerate() {
-            let fault = [fault_word(*fault), "@", &quantity::plain(*at_s, 0)].concat();
-            match run.faults_struck.get(index) {
-                Some(true) => {}
-                Some(false) => output::note(&format!(
-                    "--fault {fault} has no effect: no replica was ready then. Give a time at which \
-                     one is, or more replicas with --min."
-                )),
-                None => output::note(&format!(
-                    "--fault {fault} has no effect: the last request was done after {}. Give an \
-                     earlier time, or more --requests.",
-                    quantity::duration(run.end_s)
-                )),
+    /// What WVA goes by, with a note for each key that its analyzer does not read.
+    fn wva_config(&self) -> Result<wva::ConfigMap, Failure> {
+        let pair = |text: &String| {
+            let parts = text.split_once('=');
+            let value = parts.and_then(|(_, value)| amount(value).ok());
+            parts.zip(value).map(|((key, _), value)| (key.trim().to_owned(), value)).ok_or_else(
+                || {
+                    Failure::input(format!(
+                        "--wva {text}: it must be KEY=NUMBER, for example kvCacheThreshold=0.8."
+                    ))
+                },
+            )
+        };
+        let pairs = self.wva.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+        let keys: Vec<(&str, f64)> =
+            pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        let version = match self.policy {
+            PolicyName::WvaV2 => wva::Version::V2,
+            _ => wva::Version::V1,
+        };
+        let config = wva::ConfigMap::read(version, &keys)
+            .map_err(|error| Failure::input(format!("--wva: {error}.")))?;
+        let reads = matches!(self.policy, PolicyName::WvaV1 | PolicyName::WvaV2);
+        let ignored = if reads {
+            config.ignored.clone()
+        } else {
+            pairs.into_iter().map(|pair| pair.0).collect()
+        };
+        for key in ignored {
+            let whom = match (reads, version) {
+                (false, _) => "this policy",
+                (true, wva::Version::V1) => "WVA's analyzer V1",
+                (true, wva::Version::V2) => "WVA's analyzer V2",
+            };
+            output::note(&format!("{key} has no effect: {whom} does not read it."));
+        }
+        Ok(config)
+    }
+
+    /// `NAME:8`.
+    fn deferral(&self, classes: &[String]) -> Result<Option<Deferral>, Failure> {
+        let Some(text) = &self.defer else { return Ok(None) };
+        let parts = text.rsplit_once(':');
+        let class = parts.and_then(|(name, _)| classes.iter().position(|class| class == name));
+        let at_once =
+            parts.and_then(|(_, count)| count.parse().ok()).filter(|&count: &u32| count > 0);
+        match (class, at_once) {
+            (Some(class), Some(at_once)) => {
+                Ok(Some(Deferral { class: class as u32, at_once: at_once.into() }))
             }
+            _ => Err(Failure::input(format!(
+                "--defer {text}: it must be a class of the scenario and a number of 1 or more, for \
+                 example lora:8 beside class.lora=share:20%."
+            ))),
         }
     }
 
@@ -429,31 +520,32 @@ impl FleetArgs {
         for text in &self.fault {
             let error = || {
                 Failure::input(format!(
-                    "--fault {text}: it must be replica@S, node@S or metrics@S with S in seconds, \
-                     for example node@1800."
+                    "--fault {text}: it must be replica, node, metrics:SECONDS, stall:SECONDS, \
+                     slow:TIMES:SECONDS or surge:TIMES:SECONDS, and @S for when, for example \
+                     surge:2.5:300@1800."
                 ))
             };
             let (what, at) = text.split_once('@').ok_or_else(error)?;
             let at_s = amount(at).map_err(|_| error())?;
-            let fault = match what {
-                "replica" => Fault::ReplicaLoss,
-                "node" => Fault::NodeLoss,
-                "metrics" => Fault::MetricOutage(300.0),
+            let mut parts = what.split(':');
+            let name = parts.next().unwrap_or_default();
+            let given: Vec<f64> =
+                parts.map(amount).collect::<Result<_, _>>().map_err(|_| error())?;
+            let fault = match (name, given.as_slice()) {
+                ("replica", []) => Fault::ReplicaLoss,
+                ("node", []) => Fault::NodeLoss,
+                ("metrics", []) => Fault::MetricOutage(300.0),
+                ("metrics", &[for_s]) => Fault::MetricOutage(for_s),
+                ("stall", []) => Fault::Stall(1.0),
+                ("stall", &[for_s]) => Fault::Stall(for_s),
+                ("slow", &[factor, for_s]) => Fault::SlowStart { factor, for_s },
+                ("surge", &[factor, for_s]) => Fault::Surge { factor, for_s },
                 _ => return Err(error()),
             };
             faults.push((at_s, fault));
         }
         faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(faults)
-    }
-}
-
-/// What an option calls it.
-const fn fault_word(fault: Fault) -> &'static str {
-    match fault {
-        Fault::ReplicaLoss => "replica",
-        Fault::NodeLoss => "node",
-        Fault::MetricOutage(_) => "metrics",
     }
 }
 
@@ -503,6 +595,20 @@ mod tests {
         for bad in ["monday 07:30", "mon 24:00", "mon", "mon 7"] {
             assert!(calendar(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_list_of_values_is_one_of_each() {
+        assert_eq!(one_of_each("keda"), ["keda"]);
+        assert_eq!(
+            one_of_each("hpa:target=4/8,signal=queue/running"),
+            [
+                "hpa:target=4,signal=queue",
+                "hpa:target=4,signal=running",
+                "hpa:target=8,signal=queue",
+                "hpa:target=8,signal=running",
+            ]
+        );
     }
 
     #[test]

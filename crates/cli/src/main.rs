@@ -72,6 +72,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Check(args) => commands::check::run(args),
         Command::Sweep(args) => commands::sweep::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
+        Command::Experiment(args) => commands::experiment::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
         Command::Chart(args) => commands::chart::run(args),
         Command::Link(args) => commands::link::run(args),

@@ -18,6 +18,7 @@ mod compare;
 mod cost;
 mod demand;
 mod estimate;
+pub mod experiments;
 mod fleet;
 mod job;
 mod load;
@@ -25,6 +26,7 @@ mod measured;
 mod out_of_reach;
 mod over_time;
 mod plan;
+mod policies;
 mod proof;
 mod reach;
 mod refusal;
@@ -53,6 +55,7 @@ pub use job::Job;
 pub use measured::{MeasuredKnee, SeenLoad, measured_knee};
 pub use over_time::over_time;
 pub use plan::Plan;
+pub use policies::{PolicyFigures, compare_policies};
 pub use proof::{
     Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,
     ProofJob, PublishedCell, Queue, QueuePoint, State, Truth, TruthKind, prove_inline,

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use quantity::{count, count_of, counted, duration, number_fixed, share};
 use serde_json::{Value, json};
-use sim_core::fleet::outcome::{FleetWindow, LiveRun};
+use sim_core::fleet::{
+    live::Fault,
+    outcome::{FleetWindow, LiveRun},
+};
 
 /// What happened to a fleet, in sentences. `window_s` is the width of its windows.
 #[must_use]
@@ -32,11 +35,21 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
         counted(run.restarted, "request", "requests")
     ));
     lines.push(format!(
-        "GPU-hours: {}, of which {} without a ready replica. Minutes below the target: {}.",
+        "GPU-hours: {} of the nodes, {} of them spent serving; the rest went to starting, draining and \
+         free nodes. Minutes below the target: {}.",
         number_fixed(run.gpu_hours(), 2),
-        number_fixed(run.idle_gpu_hours(), 2),
+        number_fixed(run.gpu_hours() - run.idle_gpu_hours(), 2),
         number_fixed(run.violation_min(window_s), 1)
     ));
+    for (index, &(at_s, fault)) in run.faults.iter().enumerate() {
+        let told = match run.recovery_s(index) {
+            _ if at_s > run.end_s => "that was after the end".to_owned(),
+            Some(0.0) => "the target was held all along".to_owned(),
+            Some(after_s) => format!("the target was held again after {}", duration(after_s)),
+            None => "the target was not held again".to_owned(),
+        };
+        lines.push(format!("At {}, {}: {told}.", duration(at_s), fault_name(fault)));
+    }
     let cloud = run.provisioned;
     if cloud.came + cloud.timed_out > 0 {
         lines.push(format!(
@@ -50,17 +63,31 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
     lines.join("\n")
 }
 
+/// What a fault is called.
+fn fault_name(fault: Fault) -> &'static str {
+    match fault {
+        Fault::ReplicaLoss => "a replica was lost",
+        Fault::NodeLoss => "a node was lost",
+        Fault::MetricOutage(_) => "metrics were lost",
+        Fault::Stall(_) => "everything stalled",
+        Fault::SlowStart { .. } => "starts were slow",
+        Fault::Surge { .. } => "traffic surged",
+    }
+}
+
 /// One row per window of time, SI units in the header, all digits. Percentiles are empty where no
 /// request got its last token.
 #[must_use]
 pub fn fleet_csv(run: &LiveRun) -> String {
     let mut text = String::from(
-        "start_s,offered,served,slo_met,rejected,ttft_p50_s,ttft_p99_s,waiting,running,\
+        "start_s,offered,served,slo_met,rejected,ttft_p50_s,ttft_p99_s,waiting,deferred,running,\
          kv_usage_mean,kv_usage_max,pending,starting,ready,draining,desired\n",
     );
     for window in &run.windows {
         let FleetWindow { start_s, offered, served, slo_met, rejected, .. } = window;
-        let FleetWindow { waiting, running, kv_usage: (kv_mean, kv_max), desired, .. } = window;
+        let FleetWindow {
+            waiting, deferred, running, kv_usage: (kv_mean, kv_max), desired, ..
+        } = window;
         let [pending, starting, ready, draining] = window.replicas;
         let [p50, p99] = [50.0, 99.0].map(|percent| {
             window.ttft.percentile(percent).map(|at| at.to_string()).unwrap_or_default()
@@ -68,7 +95,7 @@ pub fn fleet_csv(run: &LiveRun) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{start_s},{offered},{served},{slo_met},{rejected},{p50},{p99},{waiting},{running},\
+            "{start_s},{offered},{served},{slo_met},{rejected},{p50},{p99},{waiting},{deferred},{running},\
              {kv_mean},{kv_max},{pending},{starting},{ready},{draining},{desired}"
         );
     }
@@ -90,6 +117,7 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
             "ttft_p50_s": window.ttft.percentile(50.0),
             "ttft_p99_s": window.ttft.percentile(99.0),
             "waiting": window.waiting,
+            "deferred": window.deferred,
             "running": window.running,
             "kv_usage_mean": window.kv_usage.0,
             "kv_usage_max": window.kv_usage.1,
@@ -101,6 +129,16 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
         })
     };
     let windows: Value = run.windows.iter().map(window).collect();
+    let fault = |(index, &(at_s, fault)): (usize, &(f64, Fault))| {
+        json!({
+            "what": fault_name(fault),
+            "at_s": at_s,
+            "lasts_s": fault.lasts_s(),
+            "happened": at_s <= run.end_s,
+            "recovery_s": run.recovery_s(index),
+        })
+    };
+    let faults: Value = run.faults.iter().enumerate().map(fault).collect();
     let value = json!({
         "offered": total.offered,
         "completed": total.completed,
@@ -116,6 +154,9 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
         "end_s": run.end_s,
         "gpu_hours": run.gpu_hours(),
         "idle_gpu_hours": run.idle_gpu_hours(),
+        "held_gpu_hours": run.held_gpu_hours(),
+        "cached_tokens": total.cached_tokens,
+        "faults": faults,
         "violation_min": run.violation_min(window_s),
         "peak_ready": run.peak_ready,
         "replicas_started": run.decided,

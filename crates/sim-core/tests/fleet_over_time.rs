@@ -20,13 +20,14 @@ use sim_core::{
             schedule::Calendar,
             wva,
         },
-        live::{Fault, LiveFleet, simulate_live},
+        live::{Deferral, Fault, FleetSimulation, LiveFleet, simulate_live},
         nodes::NodePool,
         policy::{Aggregate, Policy, Signal},
         router::Router,
         start_up::{StageTime, StartUp},
     },
     simulate,
+    workload::{Arrivals, Mix, RateProfile, RequestClass, RequestLengths, SharedPrefix},
 };
 
 fn setup(rate_per_s: f64, requests: u64, seed: u64) -> Setup {
@@ -72,11 +73,35 @@ fn fleet(setup: Setup, replicas: u32, policy: Policy) -> LiveFleet {
         initial_replicas: replicas,
         scrape_s: 15.0,
         counts_warming: false,
+        cached_prefixes: 0,
+        deferral: None,
+        keeps_samples: false,
         drain_grace_s: 30.0,
         window_s: 60.0,
         patience_s: 3600.0,
         faults: Vec::new(),
     }
+}
+
+/// As many classes as there are weights, each with a beginning of 800 tokens of its own.
+fn with_prefixes(mut setup: Setup, rate_per_s: f64, weights: &[f64]) -> Setup {
+    let class = |(group, &weight): (usize, &f64)| RequestClass {
+        weight,
+        lengths: RequestLengths::Independent {
+            input: LengthSpec::Fixed { tokens: 1000 },
+            output: LengthSpec::Uniform { min_tokens: 1, max_tokens: 400 },
+        },
+        slo: setup.slo,
+        priority: 0,
+        shared_prefix: Some(SharedPrefix { group: group as u64, tokens: 800 }),
+        sessions: None,
+        patience: None,
+    };
+    let classes = weights.iter().enumerate().map(class).collect();
+    let (process, profile) = (ArrivalProcess::Poisson, RateProfile::Constant);
+    let arrivals = Arrivals { process, rate_per_s, bursts: None, profile };
+    setup.workload.source = RequestSource::Mixed(Arc::new(Mix { arrivals, classes }));
+    setup
 }
 
 fn fixed(replicas: u32) -> Policy {
@@ -220,6 +245,132 @@ fn the_greatest_sees_a_hot_spot_that_the_mean_hides() {
     assert!(peak(Aggregate::Max) > peak(Aggregate::Mean));
 }
 
+/// What is looked at in slices is the same as what runs in one.
+#[test]
+fn a_run_in_slices_is_the_run() {
+    let fleet = fleet(setup(60.0, 6000, 11), 2, hpa(10.0));
+    let whole = simulate_live(&fleet, Keep::default()).unwrap();
+    let mut by_events = FleetSimulation::new(fleet.clone(), Keep::default()).unwrap();
+    let mut slices = 0;
+    while by_events.advance(1000) {
+        slices += 1;
+        let (offered, total) = by_events.offered_of();
+        assert!(offered <= total && total == 6000);
+    }
+    assert!(slices > 5, "{slices}");
+    assert_eq!(by_events.finish(), whole);
+    let mut by_time = FleetSimulation::new(fleet, Keep::default()).unwrap();
+    let mut until_s = 0.0;
+    while by_time.advance_until(until_s) {
+        assert!(by_time.now_s() > until_s);
+        until_s += 7.0;
+    }
+    assert_eq!(by_time.finish(), whole);
+}
+
+/// Twice as many replicas under twice the traffic: twice the events, and not four times.
+#[test]
+fn events_grow_with_the_traffic_and_not_with_its_square() {
+    let events = |replicas: u32| {
+        let rate_per_s = 12.0 * f64::from(replicas);
+        let setup = setup(rate_per_s, u64::from(replicas) * 600, 12);
+        let mut fleet = fleet(setup, replicas, fixed(replicas));
+        fleet.nodes.initial_nodes = replicas;
+        simulate_live(&fleet, Keep::default()).unwrap().events as f64
+    };
+    let (eight, sixty_four) = (events(8), events(64));
+    assert!((7.2..8.8).contains(&(sixty_four / eight)), "{eight} {sixty_four}");
+}
+
+/// Nothing gets a token while everything hangs, and nobody is lost for it.
+#[test]
+fn a_stall_is_as_long_as_it_is() {
+    let mut fleet = fleet(setup(12.0, 4000, 13), 1, fixed(1));
+    let calm = simulate_live(&fleet, Keep::default()).unwrap();
+    fleet.faults = vec![(100.25, Fault::Stall(5.0))];
+    let stalled = simulate_live(&fleet, Keep::default()).unwrap();
+    stalled.verify().unwrap();
+    let longest = |run: &sim_core::fleet::outcome::LiveRun| run.total.itl.max().unwrap();
+    assert!(longest(&calm) < 0.2);
+    assert!((5.0..5.2).contains(&longest(&stalled)), "{}", longest(&stalled));
+    assert_eq!(stalled.total.completed, 4000);
+    assert_eq!(calm.total.output_tokens, stalled.total.output_tokens);
+}
+
+#[test]
+fn a_surge_brings_more_requests_for_its_time() {
+    let mut fleet = fleet(setup(10.0, 12_000, 14), 2, fixed(2));
+    fleet.faults = vec![(300.0, Fault::Surge { factor: 3.0, for_s: 120.0 })];
+    let run = simulate_live(&fleet, Keep::default()).unwrap();
+    run.verify().unwrap();
+    let offered = |minute: usize| run.windows[minute].offered as f64;
+    // Four standard deviations of a Poisson count.
+    for (minute, mean) in [(3, 600.0), (4, 600.0), (5, 1800.0), (6, 1800.0), (7, 600.0)] {
+        let found = offered(minute);
+        assert!((found - mean).abs() < 4.0 * mean.sqrt(), "{minute}: {found}");
+    }
+}
+
+#[test]
+fn starts_are_slow_while_the_fault_lasts() {
+    let grown_s = |fault: Vec<(f64, Fault)>| {
+        let mut fleet = fleet(setup(60.0, 30_000, 5), 1, hpa(10.0));
+        fleet.faults = fault;
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        run.windows.iter().find(|window| window.replicas[2] > 2).unwrap().start_s
+    };
+    let slow = Fault::SlowStart { factor: 4.0, for_s: 100.0 };
+    let late_s = grown_s(vec![(0.0, slow)]) - grown_s(Vec::new());
+    // Three more times the minute that a start takes.
+    assert!((120.0..=240.0).contains(&late_s), "{late_s}");
+}
+
+/// Replicas that know a beginning compute a fifth of the prompt, and a router that sends it to them
+/// spares more of it; but what one beginning is asked for goes to one replica.
+#[test]
+fn affinity_finds_the_cache_and_makes_hot_spots() {
+    let of = |router, weights: &[f64], cached_prefixes| {
+        let setup = with_prefixes(setup(1.0, 8000, 15), 30.0, weights);
+        let mut fleet = LiveFleet { router, cached_prefixes, ..fleet(setup, 4, fixed(4)) };
+        fleet.window_s = 30.0;
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        run
+    };
+    // More beginnings than a replica keeps: spread, they push one another out.
+    let many = [1.0; 16];
+    let cached = |router| of(router, &many, 4).total.cached_tokens;
+    assert!(cached(Router::PrefixAffinity) > 2 * cached(Router::LeastInFlight));
+    assert_eq!(of(Router::PrefixAffinity, &many, 0).total.cached_tokens, 0);
+    let skewed = [20.0, 1.0, 1.0, 1.0, 1.0];
+    let hot = of(Router::PrefixAffinity, &skewed, 4);
+    let even = of(Router::LeastInFlight, &skewed, 4);
+    let spread = |run: &sim_core::fleet::outcome::LiveRun| {
+        let gap =
+            |window: &sim_core::fleet::outcome::FleetWindow| window.kv_usage.1 - window.kv_usage.0;
+        run.windows.iter().map(gap).sum::<f64>() / run.windows.len() as f64
+    };
+    assert!(spread(&hot) > 3.0 * spread(&even), "{} {}", spread(&hot), spread(&even));
+    assert!(hot.total.slo_share() < even.total.slo_share());
+}
+
+/// What waits for an adapter's place is in the queue, and no replica helps it.
+#[test]
+fn deferred_requests_wait_for_one_another() {
+    let mut setup = with_prefixes(setup(1.0, 6000, 16), 20.0, &[3.0, 1.0]);
+    setup.slo.ttft_s = 1.0;
+    let mut fleet = fleet(setup, 3, fixed(3));
+    fleet.deferral = Some(Deferral { class: 1, at_once: 4 });
+    let run = simulate_live(&fleet, Keep::default()).unwrap();
+    run.verify().unwrap();
+    assert_eq!(run.total.completed, 6000);
+    let deferred = |window: &sim_core::fleet::outcome::FleetWindow| window.deferred;
+    assert!(run.windows.iter().map(deferred).max() > Some(20));
+    let share = |class: usize| run.total.classes[class].slo_share();
+    assert!(share(0) > 0.99 && share(1) < 0.5, "{} {}", share(0), share(1));
+}
+
 #[test]
 fn a_metric_outage_freezes_an_hpa() {
     let mut fleet = fleet(setup(60.0, 30_000, 9), 1, hpa(10.0));
@@ -240,9 +391,11 @@ proptest! {
         requests in 1_u64..2500,
         seed in 0_u64..1000,
         replicas in 0_u32..4,
-        which in 0_usize..6,
+        which in 0_usize..7,
         start_s in 0.0_f64..120.0,
-        faults in prop::collection::vec((0.0_f64..200.0, 0_u8..3), 0..5),
+        cached_prefixes in 0_usize..4,
+        deferred_at_once in 0_u64..12,
+        faults in prop::collection::vec((0.0_f64..200.0, 0_u8..6), 0..5),
     ) {
         let router = [
             Router::SharedQueue,
@@ -251,6 +404,7 @@ proptest! {
             Router::LeastInFlight,
             Router::PowerOfTwo,
             Router::LeastKv,
+            Router::PrefixAffinity,
         ][which];
         let policy = match which % 3 {
             0 => hpa(8.0),
@@ -266,8 +420,15 @@ proptest! {
                 activation_threshold: 0.0,
             },
         };
-        let mut fleet = fleet(setup(rate_per_s, requests, seed), replicas, policy);
+        let mut setup = setup(rate_per_s, requests, seed);
+        if which % 2 == 0 {
+            setup = with_prefixes(setup, rate_per_s, &[4.0, 2.0, 1.0]);
+        }
+        let mut fleet = fleet(setup, replicas, policy);
         fleet.router = router;
+        fleet.cached_prefixes = cached_prefixes;
+        fleet.deferral =
+            (deferred_at_once > 0).then_some(Deferral { class: 1, at_once: deferred_at_once });
         fleet.start_up.engine_start = StageTime::Lognormal { mean_s: start_s, cv: 0.4 };
         fleet.drain_grace_s = 5.0;
         let mut faults: Vec<(f64, Fault)> = faults
@@ -275,7 +436,10 @@ proptest! {
             .map(|(at_s, kind)| (at_s, match kind {
                 0 => Fault::ReplicaLoss,
                 1 => Fault::NodeLoss,
-                _ => Fault::MetricOutage(40.0),
+                2 => Fault::MetricOutage(40.0),
+                3 => Fault::Stall(at_s / 40.0),
+                4 => Fault::SlowStart { factor: 3.0, for_s: 60.0 },
+                _ => Fault::Surge { factor: 2.5, for_s: 20.0 },
             }))
             .collect();
         faults.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -283,5 +447,21 @@ proptest! {
         let run = simulate_live(&fleet, Keep { precision: Precision::default(), requests: true, intervals: false }).unwrap();
         prop_assert_eq!(run.verify(), Ok(()));
         prop_assert_eq!(run.total.offered, requests);
+        // Everybody who is told of is somebody else.
+        let mut seen: Vec<(u64, u64)> = run
+            .total
+            .requests
+            .iter()
+            .flatten()
+            .map(|record| (record.arrival_s.to_bits(), record.finish_s.to_bits()))
+            .collect();
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        prop_assert_eq!(seen.len(), count);
+        for window in &run.windows {
+            prop_assert!(window.kv_usage.1 <= 1.0 && window.kv_usage.0 <= window.kv_usage.1);
+            prop_assert!(window.deferred <= window.waiting);
+        }
     }
 }

@@ -2,23 +2,20 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
-use scenario::{Parsed, Scenario};
-use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
-
-use crate::{
-    failure::Failure,
-    fleet_settings::FleetArgs,
-    input,
-    output::{self, Form},
-    trace,
+use scenario::Scenario;
+use sim_core::{
+    Keep, Precision, RequestSource, Setup, SetupError,
+    fleet::live::{LiveFleet, simulate_live},
 };
+
+use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, pool, trace};
 
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
+    let mut scenario = input::scenario(&args.scenario)?;
     if args.trace.trace.is_some() {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
@@ -41,23 +38,55 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     } else if let Some(requests) = args.requests {
         setup.workload.requests = requests.get().into();
     }
-    let fleet = args.fleet(setup)?;
-    let keep = Keep { precision: Precision::default(), requests: false, intervals: false };
+    let keep = Keep { precision: Precision::default(), requests: false };
+    if !args.compare.is_empty() {
+        return compare(args, &setup, &resolved.classes, keep);
+    }
+    let fleet = args.fleet(setup, &resolved.classes)?;
     let run = simulate_live(&fleet, keep)?;
-    args.tell_idle_faults(&fleet, &run);
-    let text = if args.json {
+    if let Some(path) = &args.openmetrics {
+        let epoch_s = args.epoch_s(fleet.calendar);
+        output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
+    }
+    output::print(&if args.json {
         report::fleet_json(&run, args.window)
     } else if args.csv {
         report::fleet_csv(&run)
     } else {
         report::fleet_text(&run, args.window)
-    };
-    output::print_answer(Form::of(args.json, args.csv), &text, &notices)?;
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Policies side by side.
+fn compare(
+    args: &FleetArgs,
+    setup: &Setup,
+    classes: &[String],
+    keep: Keep,
+) -> Result<ExitCode, Failure> {
+    let fleets = args
+        .compared()?
+        .into_iter()
+        .map(|(name, args)| Ok((name, args.fleet(setup.clone(), classes)?)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let run = |(name, fleet): &(String, LiveFleet)| Ok((name.clone(), simulate_live(fleet, keep)?));
+    let runs = pool::map(&fleets, args.threads.count(), run)
+        .into_iter()
+        .collect::<Result<Vec<_>, SetupError>>()?;
+    let policies = planner::compare_policies(&runs, args.window, args.price);
+    output::print(&if args.json {
+        report::policies_json(&policies)
+    } else if args.csv {
+        report::policies_csv(&policies)
+    } else {
+        report::policies_text(&policies)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The first setting that a fleet over time does not have, as one would type it.
-pub(super) fn not_in_fleets(scenario: &Scenario) -> Option<String> {
+fn not_in_fleets(scenario: &Scenario) -> Option<String> {
     let preset = Scenario::preset();
     let reacts = |key: &str| {
         ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))

@@ -7,6 +7,7 @@ pub(crate) mod chart;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod curve;
+pub(crate) mod experiment;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod fleet;

@@ -90,9 +90,15 @@ fn every_policy_and_router_runs() {
         let run = json(&[&small[..], &["--policy", policy]].concat());
         assert_eq!(run["completed"], 1500, "{policy}");
     }
-    for router in
-        ["shared-queue", "round-robin", "random", "least-in-flight", "power-of-two", "least-kv"]
-    {
+    for router in [
+        "shared-queue",
+        "round-robin",
+        "random",
+        "least-in-flight",
+        "power-of-two",
+        "least-kv",
+        "prefix-affinity",
+    ] {
         let run =
             json(&[&small[..], &["--policy", "fixed", "--min", "2", "--router", router]].concat());
         assert_eq!(run["completed"], 1500, "{router}");
@@ -109,10 +115,145 @@ fn measured_starts_are_listed_and_used() {
 }
 
 #[test]
+fn faults_are_told_with_the_time_that_they_are_felt() {
+    let args = with(&[
+        "--policy",
+        "fixed",
+        "--min",
+        "6",
+        "--fault",
+        "surge:2.5:20@150",
+        "--window",
+        "15",
+        "--fault",
+        "stall:1@5000",
+    ]);
+    let text = printed(&args);
+    assert!(text.contains("everything stalled: that was after the end"), "{text}");
+    assert!(text.contains("traffic surged: the target was held again after"), "{text}");
+    let run = json(&[&args[..], &["--json"]].concat());
+    let fault = &run["faults"][0];
+    assert_eq!((&fault["at_s"], &fault["lasts_s"]), (&150.0.into(), &20.0.into()));
+    assert!(fault["recovery_s"].as_f64() > Some(15.0), "{fault}");
+}
+
+#[test]
+fn a_cached_beginning_is_found_where_it_was_used() {
+    let of = |router| {
+        let run = json(&[
+            "fleet",
+            "rate=30",
+            "in=1000",
+            "prefix=800",
+            "class.other=share:50%,prefix:700",
+            "--requests",
+            "4000",
+            "--policy",
+            "fixed",
+            "--min",
+            "4",
+            "--prefix-cache",
+            "1",
+            "--router",
+            router,
+            "--json",
+        ]);
+        run["cached_tokens"].as_u64().expect("a count")
+    };
+    assert!(of("prefix-affinity") > of("least-in-flight"));
+}
+
+#[test]
+fn an_adapter_is_no_matter_of_replicas() {
+    let of = |signal| {
+        json(&[
+            "fleet",
+            "rate=20",
+            "class.lora=share:40%",
+            "--requests",
+            "8000",
+            "--policy",
+            "keda",
+            "--signal",
+            signal,
+            "--target",
+            "4",
+            "--min",
+            "2",
+            "--max",
+            "20",
+            "--defer",
+            "lora:4",
+            "--json",
+        ])
+    };
+    let (all, capacity) = (of("queue"), of("capacity-queue"));
+    assert!(all["peak_ready"].as_u64() > capacity["peak_ready"].as_u64());
+    assert_eq!(capacity["peak_ready"], 2);
+}
+
+#[test]
+fn policies_stand_side_by_side_with_their_front() {
+    let args = with(&["--compare", "hpa:target=8/24", "keda:min=0", "fixed:min=2", "fixed:min=8"]);
+    let priced = [&args[..], &["--price", "3", "--json"]].concat();
+    let told = json(&priced);
+    let policies = told["policies"].as_array().expect("policies");
+    let names: Vec<&str> = policies.iter().filter_map(|each| each["policy"].as_str()).collect();
+    assert_eq!(
+        names,
+        ["hpa:target=8", "hpa:target=24", "keda:min=0", "fixed:min=2", "fixed:min=8"]
+    );
+    let number = |each: &serde_json::Value, key: &str| each[key].as_f64().expect("a number");
+    for each in policies {
+        let beats = |other: &&serde_json::Value| {
+            number(other, "gpu_hours") <= number(each, "gpu_hours")
+                && number(other, "slo_share") >= number(each, "slo_share")
+                && (number(other, "gpu_hours"), number(other, "slo_share"))
+                    != (number(each, "gpu_hours"), number(each, "slo_share"))
+        };
+        let is_beaten = policies.iter().any(|other| beats(&other));
+        assert_eq!(each["is_on_front"], !is_beaten, "{each}");
+        assert!(number(each, "wasted_gpu_hours") < number(each, "gpu_hours"));
+        let cost = 3.0 * number(each, "node_gpu_hours");
+        assert!((number(each, "cost") - cost).abs() < 1e-9 * cost);
+    }
+    // Alone it is what it is beside others.
+    let alone = json(&with(&["--policy", "hpa", "--target", "8", "--json"]));
+    assert_eq!(alone["slo_share"], policies[0]["slo_share"]);
+    let cheapest = policies.iter().filter(|each| each["is_cheapest"] == true);
+    assert_eq!(cheapest.count(), 1);
+    let csv = printed(&[&args[..], &["--csv"]].concat());
+    assert_eq!(csv.lines().count(), 6);
+    let text = printed(&args);
+    assert!(text.contains("holds the target for the fewest GPU-hours"), "{text}");
+    assert_eq!(text, printed(&[&args[..], &["--threads", "1"]].concat()));
+}
+
+#[test]
+fn keys_that_the_analyzer_does_not_read_are_named() {
+    let noted = |policy| {
+        let keys = ["--policy", policy, "--wva", "kvSpareTrigger=0.3", "--json"];
+        let output = headroom(&with(&keys)).assert().success().get_output().stderr.clone();
+        String::from_utf8_lossy(&output).contains("kvSpareTrigger has no effect")
+    };
+    assert!(noted("wva-v2"));
+    assert!(!noted("wva-v1"));
+    assert!(noted("hpa"));
+}
+
+#[test]
 fn what_cannot_be_used_is_named_with_a_way_out() {
     for (more, why) in [
         (&["--cold-start", "nothing"][..], "there is no such start-up"),
-        (&["--fault", "fire@3"], "replica@S, node@S or metrics@S"),
+        (&["--fault", "fire@3"], "surge:TIMES:SECONDS"),
+        (&["--fault", "stall:x@3"], "stall:SECONDS"),
+        (&["--fault", "surge:0.5:60@3"], "fault.factor is 0.5"),
+        (&["--compare", "hpb"], "hpb is none of fixed, hpa"),
+        (&["--compare", "hpa:aim=3"], "there is no setting aim"),
+        (&["--compare", "hpa:target=x"], "target: it must be a number"),
+        (&["--defer", "lora:8"], "class.lora=share:20%"),
+        (&["--wva", "kvSpare=0.1"], "is no key"),
+        (&["--wva", "kvCacheThreshold"], "KEY=NUMBER"),
         (&["--max", "0"], "at least --min"),
         (&["--floor", "6 at 8"], "“from” is missing"),
         (&["--begin", "noon"], "'mon 07:30'"),

@@ -28,12 +28,16 @@ pub(crate) struct Waiting {
     pub(crate) request: Request,
     /// Since when it waits, in seconds: its arrival, or the loss of the engine that had it before.
     pub(crate) since_s: f64,
+    /// Tokens of its prompt that are in the engine's cache already.
+    pub(crate) cached_tokens: u64,
 }
 
 /// Steps that the engine is taking.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     jump: Jump,
+    /// How much longer its last step takes, in seconds.
+    stalled_s: f64,
     batch: Batch,
     /// Tokens of the half-done prompt in each step.
     chunk: u64,
@@ -62,6 +66,7 @@ pub(crate) struct Fed {
     state: State,
     busy_s: f64,
     generated_tokens: u64,
+    cached_tokens: u64,
 }
 
 impl Fed {
@@ -74,6 +79,7 @@ impl Fed {
             state: State::Idle,
             busy_s: 0.0,
             generated_tokens: 0,
+            cached_tokens: 0,
         }
     }
 
@@ -82,7 +88,9 @@ impl Fed {
         match &self.state {
             State::Idle => None,
             State::Due => Some(self.running.now_s),
-            State::Busy(plan) => Some(self.running.now_s + plan.jump.total_s(plan.jump.steps)),
+            State::Busy(plan) => {
+                Some(self.running.now_s + plan.jump.total_s(plan.jump.steps) + plan.stalled_s)
+            }
         }
     }
 
@@ -127,6 +135,11 @@ impl Fed {
         self.generated_tokens
     }
 
+    /// Tokens of prompts that were found in its cache.
+    pub(crate) const fn cached_tokens(&self) -> u64 {
+        self.cached_tokens
+    }
+
     /// Whether a request that came now would begin with the next step.
     pub(crate) fn could_begin(&self, request: &Request) -> bool {
         let tokens = self.waiting_tokens() + request.final_tokens();
@@ -148,9 +161,25 @@ impl Fed {
             }
             State::Due => {}
             State::Busy(plan) => {
-                if plan.can_be_cut && !was_waiting && plan.jump.steps > 1 {
+                if plan.can_be_cut && !was_waiting && plan.jump.steps > 1 && plan.stalled_s == 0.0 {
                     plan.jump.stop_at_arrival(self.running.now_s, at_s);
                 }
+            }
+        }
+    }
+
+    /// Nothing happens in it for `for_s` from `at_s` on: the step that it is taking then takes so much
+    /// longer.
+    pub(crate) fn stall(&mut self, at_s: f64, for_s: f64) {
+        match &mut self.state {
+            State::Idle | State::Due => {
+                self.running.now_s = greater(self.running.now_s, at_s) + for_s;
+            }
+            State::Busy(plan) => {
+                if plan.stalled_s == 0.0 {
+                    plan.jump.stop_at_arrival(self.running.now_s, at_s);
+                }
+                plan.stalled_s += for_s;
             }
         }
     }
@@ -187,20 +216,23 @@ impl Fed {
         let lines = model.lines(batch.tokens, sequences);
         let jump = Jump::along(&lines, self.running.context_tokens(), batch.tokens, most);
         let can_be_cut = has_room && self.line.is_empty();
-        Plan { jump, batch, chunk, changes, can_be_cut }
+        Plan { jump, stalled_s: 0.0, batch, chunk, changes, can_be_cut }
     }
 
     fn admit(&mut self, mut budget: u64, mut running: u64, recorder: &mut Recorder) -> (u64, u64) {
         let (mut admitted, mut tokens) = (0, 0);
         while budget > 0
             && running < self.running.spec().max_num_seqs
-            && let Some(&Waiting { request, since_s }) = self.line.front()
+            && let Some(&Waiting { request, since_s, cached_tokens }) = self.line.front()
             && request.final_tokens() <= self.running.free_kv_tokens()
         {
             self.line.pop_front();
             self.line_tokens -= request.final_tokens();
             recorder.admitted(self.running.now_s - since_s);
-            tokens += self.running.begin(request, &mut budget).1;
+            // The last token of a prompt is always computed.
+            let cached_tokens = cached_tokens.min(request.input_tokens.saturating_sub(1));
+            self.cached_tokens += cached_tokens;
+            tokens += self.running.begin(request, cached_tokens, &mut budget).1;
             running += 1;
             admitted += 1;
         }
@@ -208,9 +240,13 @@ impl Fed {
     }
 
     fn take(&mut self, plan: &Plan, recorder: &mut Recorder, finished: &mut Vec<Finished>) {
-        let Plan { jump, batch, .. } = plan;
+        let Plan { jump, batch, stalled_s, .. } = plan;
         self.generated_tokens += self.running.decoding() * jump.steps;
-        self.busy_s += self.running.take(batch, jump, recorder);
+        self.busy_s += if *stalled_s > 0.0 {
+            self.running.take_stalled(batch, jump, *stalled_s, recorder)
+        } else {
+            self.running.take(batch, jump, recorder)
+        };
         if plan.changes {
             while let Some((slot, _, is_over)) = self.running.first_token() {
                 self.generated_tokens += 1;
@@ -233,7 +269,7 @@ impl Fed {
         for request in self.running.all() {
             // Since its last whole step it has been in the system for nothing.
             recorder.admitted(at_s - self.running.now_s);
-            all.push(Waiting { request, since_s: at_s });
+            all.push(Waiting { request, since_s: at_s, cached_tokens: 0 });
         }
         all.extend(self.line);
         all.sort_by_key(|waiting| waiting.request.index);

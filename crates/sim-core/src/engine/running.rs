@@ -134,18 +134,25 @@ impl Running {
         chunk
     }
 
-    /// A request begins, with what the budget allows of its prompt. Returns its slot, and the tokens that
-    /// the step computes for it.
+    /// A request begins, with what the budget allows of that part of its prompt which is not
+    /// `cached_tokens` long. Returns its slot, and the tokens that the step computes for it.
     #[inline(always)]
-    pub(super) fn begin(&mut self, request: Request, budget: &mut u64) -> (u32, u64) {
+    pub(super) fn begin(
+        &mut self,
+        request: Request,
+        cached_tokens: u64,
+        budget: &mut u64,
+    ) -> (u32, u64) {
         self.kv_tokens += request.final_tokens();
         let slot = self.occupy(request);
-        let chunk = request.input_tokens.min(*budget);
+        self.context_tokens += cached_tokens;
+        let to_compute = request.input_tokens - cached_tokens;
+        let chunk = to_compute.min(*budget);
         *budget -= chunk;
-        if chunk == request.input_tokens {
+        if chunk == to_compute {
             self.fresh.push(slot);
         } else {
-            let remaining_tokens = request.input_tokens - chunk;
+            let remaining_tokens = to_compute - chunk;
             self.half_done = Some(HalfDone { slot, remaining_tokens });
         }
         (slot, chunk)
@@ -192,6 +199,41 @@ impl Running {
             running: batch.running,
             kv_tokens: self.kv_tokens,
         });
+        total_s
+    }
+
+    /// The same of steps of which the last takes `stalled_s` longer.
+    pub(super) fn take_stalled(
+        &mut self,
+        batch: &Batch,
+        jump: &Jump,
+        stalled_s: f64,
+        recorder: &mut Recorder,
+    ) -> f64 {
+        let before = jump.steps - 1;
+        let (before_s, total_s) = (jump.total_s(before), jump.total_s(jump.steps) + stalled_s);
+        let last_s = total_s - before_s;
+        self.now_s += total_s;
+        self.step += jump.steps;
+        self.context_tokens += batch.tokens * jump.steps;
+        let whole = ValueRun {
+            first: jump.first_s,
+            slope: jump.slope_s,
+            count: before,
+            weight: self.decoding,
+        };
+        let last = ValueRun { first: last_s, slope: 0.0, count: 1, ..whole };
+        for (gaps, total_s) in [(whole, before_s), (last, last_s)] {
+            if gaps.count > 0 {
+                recorder.stepped(&Step {
+                    gaps,
+                    total_s,
+                    compute_bound: jump.compute_bound,
+                    running: batch.running,
+                    kv_tokens: self.kv_tokens,
+                });
+            }
+        }
         total_s
     }
 

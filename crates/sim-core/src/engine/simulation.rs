@@ -151,7 +151,7 @@ impl<I: Inbox> ReferenceSimulation<I> {
                 &mut self.recorder,
             )
         {
-            let (slot, chunk) = self.running.begin(request, &mut budget);
+            let (slot, chunk) = self.running.begin(request, 0, &mut budget);
             self.inbox.started(request.index, slot);
             running += 1;
             admitted.requests += 1;

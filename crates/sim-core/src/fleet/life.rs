@@ -73,6 +73,15 @@ pub struct Provisioned {
     pub went: u64,
 }
 
+/// Starts that take longer for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowdown {
+    /// How many times as long a stage takes.
+    pub factor: f64,
+    /// Stages that begin before this time, in seconds.
+    pub until_s: f64,
+}
+
 /// Replicas of one model and their nodes, over time.
 #[derive(Clone, Debug)]
 pub struct Lives {
@@ -87,6 +96,7 @@ pub struct Lives {
     gone: u64,
     now_s: f64,
     provisioned: Provisioned,
+    slowdown: Option<Slowdown>,
 }
 
 impl Lives {
@@ -113,7 +123,20 @@ impl Lives {
             gone: 0,
             now_s: 0.0,
             provisioned: Provisioned::default(),
+            slowdown: None,
         })
+    }
+
+    /// From now on starts take longer.
+    pub const fn slow_down(&mut self, slowdown: Slowdown) {
+        self.slowdown = Some(slowdown);
+    }
+
+    fn slowness(&self, now_s: f64) -> f64 {
+        match self.slowdown {
+            Some(slowdown) if now_s < slowdown.until_s => slowdown.factor,
+            _ => 1.0,
+        }
     }
 
     /// Those that are not gone, in order of decision.
@@ -303,11 +326,12 @@ impl Lives {
     }
 
     fn start(&mut self, index: usize, place: Place, changes: &mut Vec<Change>) {
+        let slowness = self.slowness(self.now_s);
         let replica = &mut self.replicas[index];
         replica.node = Some(place.node);
         replica.cached = (place.has_image, place.has_kernels);
-        let pull_s =
-            self.start_up.draw_s((self.seed, replica.id), StartStage::ImagePull, replica.cached);
+        let pull_s = slowness
+            * self.start_up.draw_s((self.seed, replica.id), StartStage::ImagePull, replica.cached);
         let stage = Stage::Starting(StartStage::ImagePull);
         enter(replica, stage, self.now_s, self.now_s + pull_s, changes);
     }
@@ -318,6 +342,7 @@ impl Lives {
             return;
         };
         let now_s = self.now_s;
+        let slowness = self.slowness(now_s);
         let replica = &mut self.replicas[index];
         match replica.stage {
             Stage::Starting(stage) => {
@@ -334,7 +359,8 @@ impl Lives {
                     enter(replica, Stage::Ready, now_s, f64::INFINITY, changes);
                     return;
                 };
-                let mut length_s = self.start_up.draw_s((self.seed, id), next, replica.cached);
+                let mut length_s =
+                    slowness * self.start_up.draw_s((self.seed, id), next, replica.cached);
                 if next == StartStage::Compile {
                     length_s =
                         self.start_up.until_probed_s(now_s + length_s, replica.container_s) - now_s;

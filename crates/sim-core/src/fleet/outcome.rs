@@ -2,7 +2,12 @@
 
 use crate::measure::{Distribution, Precision, Run};
 
-use super::life::Provisioned;
+use crate::float::lesser;
+
+use super::{
+    life::Provisioned,
+    live::{Fault, Samples},
+};
 
 /// The fleet in one window of time.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +26,8 @@ pub struct FleetWindow {
     pub ttft: Distribution,
     /// Requests that wait at its end, before the replicas and on them.
     pub waiting: u64,
+    /// Those of them that wait for one another, whatever replicas there are.
+    pub deferred: u64,
     /// Requests that run at its end.
     pub running: u64,
     /// Share of the KV cache reserved at its end: mean and maximum over the ready replicas.
@@ -58,8 +65,14 @@ pub struct LiveRun {
     pub restarted: u64,
     /// What the cloud did.
     pub provisioned: Provisioned,
-    /// Of each fault that came before the end, in order, whether there was anything for it to strike.
+    /// What went wrong, and when, in order of time.
+    pub faults: Vec<(f64, Fault)>,
+    /// Of each of them that came before the end, whether there was anything for it to strike.
     pub faults_struck: Vec<bool>,
+    /// What was scraped, where that was kept.
+    pub samples: Samples,
+    /// Events that it took.
+    pub events: u64,
 }
 
 impl LiveRun {
@@ -67,6 +80,19 @@ impl LiveRun {
     #[must_use]
     pub fn gpu_hours(&self) -> f64 {
         self.node_s * f64::from(self.gpus_per_node) / 3600.0
+    }
+
+    /// GPU-hours of the replicas that were on a node, whether serving or not.
+    #[must_use]
+    pub fn held_gpu_hours(&self) -> f64 {
+        self.replica_s * f64::from(self.gpus_per_replica) / 3600.0
+    }
+
+    /// Those of them in which no step ran: replicas started, drained, or had nothing to do.
+    #[must_use]
+    pub fn wasted_gpu_hours(&self) -> f64 {
+        let idle_s = self.replica_s - self.total.step_times.busy_s;
+        idle_s * f64::from(self.gpus_per_replica) / 3600.0
     }
 
     /// GPU-hours in which no ready replica held the GPU.
@@ -81,11 +107,31 @@ impl LiveRun {
     #[must_use]
     pub fn violation_min(&self, window_s: f64) -> f64 {
         let share = self.total.slo.share;
-        let is_violated = |window: &&FleetWindow| {
-            let waits = window.served == 0 && window.waiting > 0;
-            waits || (window.slo_met as f64) < share * window.served as f64
+        let violated = self.windows.iter().filter(|window| window.is_violated(share));
+        violated.count() as f64 * window_s / 60.0
+    }
+
+    /// How long after a fault of [`faults`](Self::faults) the fleet holds its target again, in
+    /// seconds: until the first of three windows in a row that do, or of those that are left. 0 where
+    /// no window missed it until the next fault, or five windows after the fault was over; `None`
+    /// where it never holds it again, or the run was over before.
+    #[must_use]
+    pub fn recovery_s(&self, fault: usize) -> Option<f64> {
+        let &(at_s, what) = self.faults.get(fault).filter(|&&(at_s, _)| at_s <= self.end_s)?;
+        let end_s = self.faults.get(fault + 1).map_or(f64::INFINITY, |&(next_s, _)| next_s);
+        let width_s = self.windows.get(1).map_or(f64::INFINITY, |window| window.start_s);
+        let felt_until_s = lesser(end_s, at_s + what.lasts_s() + 5.0 * width_s);
+        let begins = self.windows.partition_point(|window| window.start_s + width_s <= at_s);
+        let windows = &self.windows[begins..];
+        let is_bad = |window: &FleetWindow| window.is_violated(self.total.slo.share);
+        let Some(first) =
+            windows.iter().position(|window| is_bad(window) && window.start_s <= felt_until_s)
+        else {
+            return Some(0.0);
         };
-        self.windows.iter().filter(is_violated).count() as f64 * window_s / 60.0
+        let holds = |&at: &usize| windows[at..].iter().take(3).all(|window| !is_bad(window));
+        let back = (first..windows.len()).find(holds)?;
+        Some(windows[back].start_s - at_s)
     }
 
     /// Whether nobody was lost or counted twice, in requests and in time.
@@ -126,6 +172,14 @@ impl LiveRun {
 }
 
 impl FleetWindow {
+    /// Whether fewer than this share of those served met the target, or somebody waits and nobody was
+    /// served.
+    #[must_use]
+    pub fn is_violated(&self, share: f64) -> bool {
+        let waits = self.served == 0 && self.waiting > 0;
+        waits || (self.slo_met as f64) < share * self.served as f64
+    }
+
     /// A window in which nothing has happened yet.
     pub(super) fn empty(start_s: f64) -> Self {
         Self {
@@ -136,6 +190,7 @@ impl FleetWindow {
             rejected: 0,
             ttft: Distribution::new(Precision::default()),
             waiting: 0,
+            deferred: 0,
             running: 0,
             kv_usage: (0.0, 0.0),
             replicas: [0; 4],

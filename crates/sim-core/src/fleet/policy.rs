@@ -26,8 +26,10 @@ use crate::float::greater;
 pub enum Signal {
     /// Requests running and waiting.
     InFlight,
-    /// Requests waiting.
+    /// Requests waiting, for whatever reason.
     Queue,
+    /// Requests waiting for a place or for memory: those that another replica would serve.
+    CapacityQueue,
     /// Requests running: the batch.
     Running,
     /// KV cache in use, in per cent.
@@ -75,7 +77,7 @@ impl Gauges {
     pub fn value(&self, signal: Signal) -> f64 {
         match signal {
             Signal::InFlight => self.running + self.waiting,
-            Signal::Queue => self.waiting,
+            Signal::Queue | Signal::CapacityQueue => self.waiting,
             Signal::Running => self.running,
             Signal::KvUsage => self.kv_usage() * 100.0,
             Signal::RequestRate => self.request_rate,
@@ -116,6 +118,8 @@ pub struct Observed {
     pub pods: Vec<PodView>,
     /// Requests that wait before the replicas, when that was last scraped.
     pub queued: f64,
+    /// Requests that wait for one another, when that was last scraped.
+    pub deferred: f64,
     /// Requests in the whole system now, for those that count them in its path.
     pub in_system: f64,
     /// Mean prompt and output of the requests that have ended.
@@ -133,26 +137,41 @@ impl Observed {
         self.ready().count() as i32
     }
 
+    /// What was scraped of those that stay: of those that are ready, and of those that start where
+    /// they count.
+    fn scraped(&self) -> impl Iterator<Item = Gauges> {
+        self.pods.iter().filter(|pod| !pod.is_deleted).filter_map(|pod| pod.gauges)
+    }
+
     /// A signal over all replicas, put together.
     fn query(&self, signal: Signal, aggregate: Aggregate) -> f64 {
-        let values = self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal));
         match aggregate {
             Aggregate::Sum => self.total(signal),
-            Aggregate::Mean => self.total(signal) / f64::from(self.ready_count().max(1)),
-            // What waits before the replicas is on none of them, and no less for it.
-            Aggregate::Max if signal == Signal::Queue || signal == Signal::InFlight => {
-                values.fold(self.queued, greater)
+            Aggregate::Mean => {
+                let count = self.scraped().count().max(1);
+                self.total(signal) / count as f64
             }
-            Aggregate::Max => values.fold(0.0, greater),
+            // What waits before the replicas is on none of them, and no less for it.
+            Aggregate::Max => {
+                let values = self.scraped().map(|gauges| gauges.value(signal));
+                values.fold(self.before(signal), greater)
+            }
         }
     }
 
     /// A signal over all replicas, and of what waits before them.
     fn total(&self, signal: Signal) -> f64 {
-        let replicas: f64 =
-            self.ready().filter_map(|pod| pod.gauges).map(|gauges| gauges.value(signal)).sum();
-        let waits = matches!(signal, Signal::InFlight | Signal::Queue);
-        replicas + if waits { self.queued } else { 0.0 }
+        let replicas: f64 = self.scraped().map(|gauges| gauges.value(signal)).sum();
+        replicas + self.before(signal)
+    }
+
+    /// What of a signal is before the replicas.
+    fn before(&self, signal: Signal) -> f64 {
+        match signal {
+            Signal::InFlight | Signal::Queue => self.queued + self.deferred,
+            Signal::CapacityQueue => self.queued,
+            _ => 0.0,
+        }
     }
 }
 

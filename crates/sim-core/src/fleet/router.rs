@@ -2,7 +2,7 @@
 
 use crate::{
     engine::Fed,
-    random::{Purpose, Stream},
+    random::{Purpose, Stream, split_mix},
     workload::Request,
 };
 
@@ -22,6 +22,10 @@ pub enum Router {
     PowerOfTwo,
     /// To the one with the fewest KV tokens in use and due.
     LeastKv,
+    /// Prompts that begin alike to the same replica, which has their beginning in its cache, however
+    /// full it is; others to the one with the fewest requests. Rendezvous hashing (Thaler,
+    /// Ravishankar 1996): a replica that comes or goes moves its own beginnings only.
+    PrefixAffinity,
 }
 
 /// A router with what it remembers.
@@ -41,17 +45,19 @@ impl Routing {
         self.router
     }
 
-    /// Which of `count` ready replicas, in order of decision, a request goes to; `None` if it has to
-    /// wait.
+    /// Which of `count` ready replicas, in order of decision and with their numbers, a request goes to
+    /// whose prompt begins as others of its group; `None` if it has to wait.
     pub(super) fn choose<'a>(
         &mut self,
         count: usize,
-        ready: impl Fn(usize) -> &'a Fed,
+        seat: impl Fn(usize) -> (u64, &'a Fed),
         request: &Request,
+        prefix_group: Option<u64>,
     ) -> Option<usize> {
         if count == 0 {
             return None;
         }
+        let ready = |index| seat(index).1;
         let load = |&index: &usize| (ready(index).in_flight(), index);
         let any = |stream: &mut Stream| {
             let share = 1.0 - stream.uniform();
@@ -67,6 +73,12 @@ impl Routing {
                 Some(index)
             }
             Router::Random => Some(any(&mut self.stream)),
+            Router::PrefixAffinity => match prefix_group {
+                Some(group) => {
+                    (0..count).max_by_key(|&index| split_mix(split_mix(group) ^ seat(index).0))
+                }
+                None => (0..count).min_by_key(load),
+            },
             Router::LeastInFlight => (0..count).min_by_key(load),
             Router::PowerOfTwo => {
                 let pair = [any(&mut self.stream), any(&mut self.stream)];

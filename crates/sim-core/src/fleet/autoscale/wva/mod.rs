@@ -16,12 +16,14 @@
 //! there but parked: that version of the engine refuses to dispatch it. Its numbers are 32-bit floats
 //! where theirs are.
 
+mod config_map;
 mod kalman;
 mod optimizer;
 mod queueing;
 mod saturation_v1;
 mod saturation_v2;
 
+pub use config_map::{ConfigError, ConfigMap, Version};
 pub use kalman::{DEFAULT_STATE, Environment, ParameterFilter, TunedParameters, initial_guess};
 pub use optimizer::{CapacityVariant, cost_aware};
 pub use queueing::{

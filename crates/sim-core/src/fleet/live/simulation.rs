@@ -1,199 +1,91 @@
-//! A fleet over time: full engines behind a router, started and drained as an autoscaler asks.
-//!
-//! ```text
-//!   requests ──▶ router ──▶ engines ──▶ recorder ──▶ LiveRun
-//!                  ▲           │ gauges, scraped every so often
-//!                replicas ◀── autoscaler
-//! ```
-//!
-//! One clock for all, from event to event. At equal times: arrivals, ends of steps, replicas that come
-//! up or go, faults, the autoscaler, the scrape, the end of a window. An engine is looked at when its
-//! steps change something, and not in between, so that the cost of a fleet is that of its events.
-//!
-//! A request that was on a replica that is lost goes to another from its beginning; its user waits.
+//! A fleet as it runs, from event to event.
 
 use std::{cmp::Reverse, collections::BinaryHeap, collections::VecDeque};
 
 use crate::{
-    engine::{EngineBounds, Fed, Keep, Rules, Waiting, seen_until_s},
+    engine::{EngineBounds, Fed, Keep, Waiting, seen_until_s},
+    fleet::{
+        life::{Change, Lives, Stage},
+        outcome::{FleetWindow, LiveRun},
+        policy::Controller,
+        router::{Router, Routing},
+    },
     float::{from_count, greater, lesser},
     measure::{Finished, Recorder},
-    setup::{Setup, SetupError},
+    setup::SetupError,
     step_time::StepModel,
-    workload::{Request, RequestSource, Requests},
+    workload::{Request, RequestSource, Requests, SharedPrefix},
 };
 
 use super::{
-    autoscale::{
-        hpa::Phase,
-        schedule::{Calendar, Floor},
-    },
-    life::{Change, Lives, Stage},
-    nodes::NodePool,
-    outcome::{FleetWindow, LiveRun},
-    policy::{Controller, Gauges, Observed, PodView, Policy},
-    router::{Router, Routing},
-    start_up::StartUp,
+    LiveFleet,
+    faults::{Fault, TrafficClock},
+    samples::Samples,
+    server::{Due, Server},
 };
 
-/// Something that goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fault {
-    /// The oldest ready replica is lost.
-    ReplicaLoss,
-    /// The node of the oldest ready replica is lost, with everybody on it.
-    NodeLoss,
-    /// No metric can be had for so many seconds.
-    MetricOutage(f64),
-}
-
-/// A fleet and all that acts on it.
-#[derive(Clone, Debug)]
-pub struct LiveFleet {
-    /// The whole traffic, and each replica's engine.
-    pub setup: Setup,
-    /// Who gets which request.
-    pub router: Router,
-    /// How many replicas there should be.
-    pub policy: Policy,
-    /// Floors by the clock, whatever the policy says.
-    pub floors: Vec<Floor>,
-    /// When in the week it begins.
-    pub calendar: Calendar,
-    /// How replicas start.
-    pub start_up: StartUp,
-    /// Where they run.
-    pub nodes: NodePool,
-    /// Replicas that are ready at the beginning.
-    pub initial_replicas: u32,
-    /// Time between two scrapes of the replicas in seconds.
-    pub scrape_s: f64,
-    /// Whether replicas that start count as idle in what is scraped, and not at all otherwise.
-    pub counts_warming: bool,
-    /// How long a draining replica may take, in seconds; what it then still has starts again.
-    pub drain_grace_s: f64,
-    /// Width of the windows of the results in seconds.
-    pub window_s: f64,
-    /// How long after the last arrival to go on for those that are not served, in seconds.
-    pub patience_s: f64,
-    /// What goes wrong, and when, in order of time.
-    pub faults: Vec<(f64, Fault)>,
-}
-
-/// A replica that takes or has taken requests.
-#[derive(Clone, Debug)]
-struct Server {
-    id: u64,
-    engine: Fed,
-    is_draining: bool,
-    /// Tells events of now from those of before.
-    version: u64,
-    /// Requests routed to it, and what its counters were at the last scrape.
-    routed: u64,
-    scraped: Scraped,
-    gauges: Option<Gauges>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Scraped {
-    at_s: f64,
-    routed: u64,
-    tokens: u64,
-    busy_s: f64,
-}
-
-/// A time at which an engine is to be looked at; times are ordered as numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Due {
-    at_s: f64,
-    id: u64,
-    version: u64,
-}
-
-impl Eq for Due {}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.at_s
-            .total_cmp(&other.at_s)
-            .then((self.id, self.version).cmp(&(other.id, other.version)))
-    }
-}
-
-/// A fleet as it runs.
-struct Live<'a> {
-    fleet: &'a LiveFleet,
+/// A fleet as it runs, to be advanced in slices: looking at it changes nothing.
+#[derive(Debug)]
+pub struct FleetSimulation {
+    pub(super) fleet: LiveFleet,
     model: StepModel,
     recorder: Recorder,
+    pub(super) samples: Samples,
     requests: Requests,
+    total: u64,
+    offered: u64,
+    traffic: TrafficClock,
+    /// The next request to come.
+    next: Option<Request>,
     routing: Routing,
-    controller: Controller,
-    lives: Lives,
+    pub(super) controller: Controller,
+    pub(super) lives: Lives,
     life_next_s: f64,
     /// In order of decision.
-    servers: Vec<Server>,
+    pub(super) servers: Vec<Server>,
     /// Places of those that get requests.
     open: Vec<usize>,
     /// Replicas on a node, and those of them that are ready.
     placed: (u64, u64),
     due: BinaryHeap<Reverse<Due>>,
     /// Requests that no replica could take.
-    line: VecDeque<Waiting>,
-    queued_scraped: f64,
+    pub(super) line: VecDeque<Waiting>,
+    /// Requests of the deferred class that wait for one another, and how many of them do not.
+    pub(super) deferred: VecDeque<Waiting>,
+    deferrable: u64,
+    pub(super) queued_scraped: f64,
+    pub(super) deferred_scraped: f64,
     finished: Vec<Finished>,
-    faults: VecDeque<(f64, Fault)>,
-    faults_struck: Vec<bool>,
-    blind_until_s: f64,
-    next_scrape_s: f64,
+    pub(super) faults: VecDeque<(f64, Fault)>,
+    pub(super) faults_struck: Vec<bool>,
+    pub(super) blind_until_s: f64,
+    pub(super) next_scrape_s: f64,
     next_window_s: f64,
     window: FleetWindow,
     windows: Vec<FleetWindow>,
-    desired: i32,
+    pub(super) desired: i32,
     last_arrival_s: f64,
-    tokens: (f64, f64, f64),
-    in_system: u64,
+    pub(super) tokens: (f64, f64, f64),
+    pub(super) in_system: u64,
     replica_s: (f64, f64),
     last_s: f64,
+    events: u64,
+    /// Of replicas that are no more.
+    cached_tokens: u64,
     peak_ready: u32,
     restarted: u64,
 }
 
-/// Simulate a fleet.
-///
-/// # Errors
-/// A number outside its domain, or rules other than the reference.
-pub fn simulate_live(fleet: &LiveFleet, keep: Keep) -> Result<LiveRun, SetupError> {
-    let mut live = Live::new(fleet, keep)?;
-    while live.step() {}
-    Ok(live.finish())
-}
-
-impl<'a> Live<'a> {
-    fn new(fleet: &'a LiveFleet, keep: Keep) -> Result<Self, SetupError> {
+impl FleetSimulation {
+    /// A fleet at its beginning.
+    ///
+    /// # Errors
+    /// As [`LiveFleet::check`], or more replicas at the beginning than have room.
+    pub fn new(fleet: LiveFleet, keep: Keep) -> Result<Self, SetupError> {
+        fleet.check()?;
         let setup = &fleet.setup;
-        setup.check()?;
-        if !matches!(setup.rules, Rules::Reference) {
-            return Err(SetupError::NoLiveRules);
-        }
-        for (field, value) in [("fleet.scrape", fleet.scrape_s), ("fleet.window", fleet.window_s)] {
-            if !(value > 0.0 && value.is_finite()) {
-                let requirement = "above 0 seconds";
-                return Err(SetupError::OutOfDomain { field, value, requirement });
-            }
-        }
-        if !(0.0..f64::INFINITY).contains(&fleet.patience_s) {
-            let (field, value) = ("fleet.patience", fleet.patience_s);
-            let requirement = "0 seconds or more, and finite";
-            return Err(SetupError::OutOfDomain { field, value, requirement });
-        }
         let model = StepModel::new(&setup.step_time);
-        let requests = Requests::new(&setup.workload, setup.seed);
+        let mut requests = Requests::new(&setup.workload, setup.seed);
         let bounds = EngineBounds::new(&setup.engine, &model);
         let recorder =
             Recorder::new(setup.slo, bounds, requests.total(), keep).judging(&setup.workload);
@@ -208,13 +100,26 @@ impl<'a> Live<'a> {
         }
         let ready = fleet.initial_replicas as i32;
         let floors = (fleet.floors.clone(), fleet.calendar);
+        let (routing, seed_faults) =
+            (Routing::new(fleet.router, setup.seed), fleet.faults.iter().copied().collect());
+        let traffic = TrafficClock::new(&fleet.faults);
+        let total = requests.total();
+        let next = requests.next().map(|request| traffic.moved(request));
         let mut live = Self {
+            routing,
+            faults: seed_faults,
+            controller: Controller::new(fleet.policy.clone(), floors, ready),
+            next_scrape_s: fleet.scrape_s,
+            next_window_s: fleet.window_s,
             fleet,
             model,
             recorder,
+            samples: Samples::default(),
             requests,
-            routing: Routing::new(fleet.router, setup.seed),
-            controller: Controller::new(fleet.policy.clone(), floors, ready),
+            total,
+            offered: 0,
+            traffic,
+            next,
             lives,
             life_next_s: f64::INFINITY,
             servers: Vec::new(),
@@ -222,13 +127,13 @@ impl<'a> Live<'a> {
             placed: (0, 0),
             due: BinaryHeap::new(),
             line: VecDeque::new(),
+            deferred: VecDeque::new(),
+            deferrable: 0,
             queued_scraped: 0.0,
+            deferred_scraped: 0.0,
             finished: Vec::new(),
-            faults: fleet.faults.iter().copied().collect(),
             faults_struck: Vec::new(),
             blind_until_s: f64::NEG_INFINITY,
-            next_scrape_s: fleet.scrape_s,
-            next_window_s: fleet.window_s,
             window: FleetWindow::empty(0.0),
             windows: Vec::new(),
             desired: ready,
@@ -237,6 +142,8 @@ impl<'a> Live<'a> {
             in_system: 0,
             replica_s: (0.0, 0.0),
             last_s: 0.0,
+            events: 0,
+            cached_tokens: 0,
             peak_ready: 0,
             restarted: 0,
         };
@@ -244,9 +151,54 @@ impl<'a> Live<'a> {
         Ok(live)
     }
 
-    /// The next event; whether there is more.
+    /// Let up to `events` events happen; whether there is more.
+    pub fn advance(&mut self, events: u64) -> bool {
+        let end = self.events.saturating_add(events);
+        while self.events < end {
+            if !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Let everything happen up to `until_s`, and the one event after it; whether there is more.
+    pub fn advance_until(&mut self, until_s: f64) -> bool {
+        while self.last_s <= until_s {
+            if !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The time of the last event in seconds.
+    #[must_use]
+    pub const fn now_s(&self) -> f64 {
+        self.last_s
+    }
+
+    /// How many events there were.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How many requests have come, and how many will in all.
+    #[must_use]
+    pub const fn offered_of(&self) -> (u64, u64) {
+        (self.offered, self.total)
+    }
+
+    /// The windows that are over.
+    #[must_use]
+    pub fn windows(&self) -> &[FleetWindow] {
+        &self.windows
+    }
+
+    /// The next event; whether there was one.
     fn step(&mut self) -> bool {
-        let arrival_s = self.requests.peek().map(|request| request.arrival_s);
+        let arrival_s = self.next.map(|request| request.arrival_s);
         if arrival_s.is_none() && self.in_system == 0 {
             return false;
         }
@@ -258,6 +210,7 @@ impl<'a> Live<'a> {
             }
             self.due.pop();
         }
+        self.events += 1;
         let engine_s = self.due.peek().map_or(f64::INFINITY, |Reverse(due)| due.at_s);
         let fault_s = self.faults.front().map_or(f64::INFINITY, |&(at_s, _)| at_s);
         let others = [
@@ -279,6 +232,7 @@ impl<'a> Live<'a> {
         if arrival_s.is_none()
             && lesser(engine_s, other_s) > self.last_arrival_s + self.fleet.patience_s
         {
+            self.events -= 1;
             return false;
         }
         if engine_s <= other_s {
@@ -302,7 +256,7 @@ impl<'a> Live<'a> {
         true
     }
 
-    fn server(&self, id: u64) -> Option<usize> {
+    pub(super) fn server(&self, id: u64) -> Option<usize> {
         self.servers.binary_search_by_key(&id, |server| server.id).ok()
     }
 
@@ -315,7 +269,9 @@ impl<'a> Live<'a> {
     }
 
     fn arrive(&mut self, now_s: f64) {
-        let Some(request) = self.requests.next() else { return };
+        let Some(request) = self.next.take() else { return };
+        self.next = self.requests.next().map(|request| self.traffic.moved(request));
+        self.offered += 1;
         self.recorder.arrived(&request);
         self.last_arrival_s = now_s;
         self.window.offered += 1;
@@ -325,22 +281,53 @@ impl<'a> Live<'a> {
             return;
         }
         self.in_system += 1;
-        let waiting = Waiting { request, since_s: request.arrival_s };
+        let waiting = Waiting { request, since_s: request.arrival_s, cached_tokens: 0 };
+        if self.is_deferrable(&request) {
+            if self.fleet.deferral.is_some_and(|deferral| self.deferrable >= deferral.at_once) {
+                self.deferred.push_back(waiting);
+                return;
+            }
+            self.deferrable += 1;
+        }
+        self.enter(waiting, now_s);
+    }
+
+    fn is_deferrable(&self, request: &Request) -> bool {
+        self.fleet.deferral.is_some_and(|deferral| deferral.class == request.class)
+    }
+
+    /// A request comes to the router.
+    fn enter(&mut self, waiting: Waiting, now_s: f64) {
         // Nobody overtakes those who wait already.
         if !self.line.is_empty() || !self.send(waiting, now_s) {
             self.line.push_back(waiting);
         }
     }
 
+    /// How the prompt begins, if as others do.
+    fn prefix(&self, request: &Request) -> Option<SharedPrefix> {
+        let RequestSource::Mixed(mix) = self.fleet.setup.workload.source.whole() else {
+            return None;
+        };
+        mix.classes.get(request.class as usize)?.shared_prefix
+    }
+
     /// Send a request to a replica; whether one took it.
-    fn send(&mut self, waiting: Waiting, now_s: f64) -> bool {
+    fn send(&mut self, mut waiting: Waiting, now_s: f64) -> bool {
+        let prefix = self.prefix(&waiting.request);
         let (open, servers) = (&self.open, &self.servers);
-        let engine = |index: usize| &servers[open[index]].engine;
-        let Some(chosen) = self.routing.choose(open.len(), engine, &waiting.request) else {
+        let seat = |index: usize| {
+            let server = &servers[open[index]];
+            (server.id, &server.engine)
+        };
+        let group = prefix.map(|prefix| prefix.group);
+        let Some(chosen) = self.routing.choose(open.len(), seat, &waiting.request, group) else {
             return false;
         };
         let at = open[chosen];
         let server = &mut self.servers[at];
+        waiting.cached_tokens =
+            prefix.map_or(0, |prefix| server.use_prefix(prefix, self.fleet.cached_prefixes));
         server.engine.arrive(waiting, now_s);
         server.routed += 1;
         self.plan(at);
@@ -358,7 +345,7 @@ impl<'a> Live<'a> {
     }
 
     /// Note when an engine is to be looked at next.
-    fn plan(&mut self, at: usize) {
+    pub(super) fn plan(&mut self, at: usize) {
         let server = &mut self.servers[at];
         server.version += 1;
         if let Some(at_s) = server.engine.next_s() {
@@ -373,8 +360,12 @@ impl<'a> Live<'a> {
         self.servers[at].engine.advance(&self.model, &mut self.recorder, &mut finished);
         self.plan(at);
         for ended in &finished {
+            if self.fleet.keeps_samples {
+                self.servers[at].counters.ended(ended);
+            }
             self.count(ended);
         }
+        self.undefer(at_s);
         let has_ended = !finished.is_empty();
         finished.clear();
         self.finished = finished;
@@ -387,9 +378,21 @@ impl<'a> Live<'a> {
         }
     }
 
+    /// Let those of the deferred class come whose turn it is.
+    fn undefer(&mut self, now_s: f64) {
+        let Some(deferral) = self.fleet.deferral else { return };
+        while self.deferrable < deferral.at_once
+            && let Some(waiting) = self.deferred.pop_front()
+        {
+            self.deferrable += 1;
+            self.enter(waiting, now_s);
+        }
+    }
+
     fn count(&mut self, ended: &Finished) {
         self.recorder.finished(ended);
         self.in_system -= 1;
+        self.deferrable -= u64::from(self.is_deferrable(&ended.request));
         let Request { arrival_s, input_tokens, output_tokens, .. } = ended.request;
         self.tokens.0 += input_tokens as f64;
         self.tokens.1 += output_tokens as f64;
@@ -409,19 +412,12 @@ impl<'a> Live<'a> {
     }
 
     /// Let the servers follow the lives of their replicas.
-    fn follow(&mut self, changes: &[Change], now_s: f64) {
+    pub(super) fn follow(&mut self, changes: &[Change], now_s: f64) {
         for &Change { id, stage, at_s } in changes {
             match stage {
                 Stage::Ready => {
-                    let server = Server {
-                        id,
-                        engine: Fed::new(self.fleet.setup.engine, at_s),
-                        is_draining: false,
-                        version: 0,
-                        routed: 0,
-                        scraped: Scraped { at_s, ..Scraped::default() },
-                        gauges: None,
-                    };
+                    let engine = Fed::new(self.fleet.setup.engine, at_s);
+                    let server = Server::new(id, engine, at_s);
                     let at = self.servers.partition_point(|other| other.id < id);
                     self.servers.insert(at, server);
                 }
@@ -454,106 +450,11 @@ impl<'a> Live<'a> {
     fn lose(&mut self, id: u64, now_s: f64) {
         let Some(at) = self.server(id) else { return };
         let server = self.servers.remove(at);
+        self.cached_tokens += server.engine.cached_tokens();
         let orphans = server.engine.lose(now_s, &mut self.recorder);
         self.restarted += orphans.len() as u64;
         for orphan in orphans.into_iter().rev() {
             self.line.push_front(orphan);
-        }
-    }
-
-    fn break_something(&mut self, now_s: f64) {
-        let Some((_, fault)) = self.faults.pop_front() else { return };
-        let strikes = self.strike(fault, now_s);
-        self.faults_struck.push(strikes);
-    }
-
-    /// Whether there was anything to strike.
-    fn strike(&mut self, fault: Fault, now_s: f64) -> bool {
-        let oldest = self.lives.replicas().iter().find(|replica| replica.stage == Stage::Ready);
-        let changes = match (fault, oldest.copied()) {
-            (Fault::MetricOutage(seconds), _) => {
-                self.blind_until_s = greater(self.blind_until_s, now_s + seconds);
-                return true;
-            }
-            (Fault::ReplicaLoss, Some(replica)) => self.lives.remove(replica.id, now_s),
-            (Fault::NodeLoss, Some(replica)) => match replica.node {
-                Some(node) => self.lives.lose_node(node, now_s),
-                None => return false,
-            },
-            (_, None) => return false,
-        };
-        self.follow(&changes, now_s);
-        true
-    }
-
-    fn sync(&mut self, now_s: f64) {
-        let observed = self.observe(now_s);
-        self.desired = self.controller.sync(&observed).max(0);
-        let changes = self.lives.scale_to(self.desired as usize, now_s);
-        self.follow(&changes, now_s);
-    }
-
-    fn observe(&self, now_s: f64) -> Observed {
-        let pod = |replica: &super::life::Replica| {
-            let gauges = match replica.stage {
-                Stage::Ready | Stage::Draining => {
-                    self.server(replica.id).and_then(|at| self.servers[at].gauges)
-                }
-                Stage::Starting(_) if self.fleet.counts_warming => {
-                    Some(Gauges { at_s: now_s, ..Gauges::default() })
-                }
-                _ => None,
-            };
-            PodView {
-                phase: if replica.node.is_some() { Phase::Running } else { Phase::Pending },
-                is_deleted: replica.stage == Stage::Draining,
-                is_ready: replica.stage == Stage::Ready,
-                since_s: replica.since_s,
-                start_s: replica.node.map(|_| replica.decided_s),
-                gauges,
-            }
-        };
-        let (input, output, count) = self.tokens;
-        let mean = |sum: f64| if count > 0.0 { sum / count } else { 0.0 };
-        Observed {
-            replicas: self.lives.wanted() as i32,
-            pods: self.lives.replicas().iter().map(pod).collect(),
-            queued: self.queued_scraped,
-            in_system: from_count(self.in_system),
-            mean_tokens: (mean(input), mean(output)),
-            is_blind: now_s < self.blind_until_s,
-        }
-    }
-
-    fn scrape(&mut self, now_s: f64) {
-        self.next_scrape_s = now_s + self.fleet.scrape_s;
-        if now_s < self.blind_until_s {
-            return;
-        }
-        self.queued_scraped = from_count(self.line.len() as u64);
-        let kv_capacity = from_count(self.fleet.setup.engine.kv_capacity_tokens);
-        for server in &mut self.servers {
-            let engine = &server.engine;
-            let now = Scraped {
-                at_s: now_s,
-                routed: server.routed,
-                tokens: engine.generated_tokens(),
-                busy_s: engine.busy_s(now_s),
-            };
-            let before = server.scraped;
-            let passed_s = now_s - before.at_s;
-            let rate = |amount: f64| if passed_s > 0.0 { amount / passed_s } else { 0.0 };
-            server.gauges = Some(Gauges {
-                at_s: now_s,
-                running: from_count(engine.running()),
-                waiting: from_count(engine.waiting()),
-                kv_tokens: from_count(engine.kv_tokens()),
-                kv_capacity,
-                request_rate: rate(from_count(now.routed - before.routed)),
-                token_rate: rate(from_count(now.tokens - before.tokens)),
-                busy: lesser(rate(now.busy_s - before.busy_s), 1.0),
-            });
-            server.scraped = now;
         }
     }
 
@@ -562,7 +463,8 @@ impl<'a> Live<'a> {
         let mut window = std::mem::replace(&mut self.window, FleetWindow::empty(now_s));
         let capacity = from_count(self.fleet.setup.engine.kv_capacity_tokens);
         let (mut sum, mut most, mut ready) = (0.0, 0.0, 0.0);
-        window.waiting = self.line.len() as u64;
+        window.deferred = self.deferred.len() as u64;
+        window.waiting = self.line.len() as u64 + window.deferred;
         for server in &self.servers {
             window.waiting += server.engine.waiting();
             window.running += server.engine.running();
@@ -587,12 +489,21 @@ impl<'a> Live<'a> {
         self.windows.push(window);
     }
 
-    fn finish(mut self) -> LiveRun {
+    /// What happened.
+    #[must_use]
+    pub fn finish(mut self) -> LiveRun {
         let end_s = self.last_s;
         self.close_window(end_s);
+        let cached = self.servers.iter().map(|server| server.engine.cached_tokens());
+        let cached_tokens = self.cached_tokens + cached.sum::<u64>();
+        let mut total = self.recorder.finish(self.in_system);
+        total.cached_tokens = cached_tokens;
         let (decided, _) = self.lives.decided_and_gone();
         LiveRun {
-            total: self.recorder.finish(self.in_system),
+            faults: self.fleet.faults,
+            events: self.events,
+            samples: self.samples,
+            total,
             windows: self.windows,
             end_s,
             replica_s: self.replica_s.0,
