@@ -3,21 +3,14 @@
 use std::num::NonZeroU32;
 
 use clap::{Args, ValueEnum};
+use scenario::{FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetError, FleetSpec};
 use sim_core::{
     Setup,
     fleet::{
-        autoscale::{
-            fixed::Fixed,
-            hpa::{Bounds, Hpa, Tolerance},
-            keda::ScaledObject,
-            knative::{DeciderSpec, ScaleToZero, TARGET_UTILIZATION},
-            schedule::{Calendar, Cron, Floor},
-            wva,
-        },
+        autoscale::schedule::{Calendar, Cron, Floor},
         live::{Fault, LiveFleet},
         nodes::NodePool,
-        policy::{Aggregate, Policy, Signal},
-        router::Router,
+        policy::{Aggregate, Policy},
         start_up::{StageTime, StartUp},
     },
 };
@@ -33,7 +26,7 @@ use crate::{
 Examples:
   headroom fleet rate=40 --policy hpa --target 24 --max 8
   headroom fleet rate=40 --policy keda --min 0 --cold-start qwen3-32b-h100-cold --provision 210
-  headroom fleet rate=40 'profile=spike(300s,600s,3)' --start 240 --csv > fleet.csv
+  headroom fleet rate=40 'profile=spike(300s,600s,3)' fleet.start=240s --csv > fleet.csv
   headroom fleet rate=40 --floor '6 from 45 7 * * 1-5 to 0 19 * * 1-5' --fault node@1800
   headroom fleet --trace day.csv --policy wva-v2 --json")]
 pub(crate) struct FleetArgs {
@@ -41,33 +34,33 @@ pub(crate) struct FleetArgs {
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
-    /// How many requests to send, in place of sim.requests.
+    /// How many requests to send, in place of as many as come in fleet.duration.
     #[arg(long, value_name = "N", value_parser = requests, conflicts_with = "trace")]
     pub(crate) requests: Option<NonZeroU32>,
-    /// Who decides how many replicas there are.
-    #[arg(long, value_enum, default_value = "hpa")]
-    policy: PolicyName,
-    /// What hpa, keda and trend look at.
-    #[arg(long, value_enum, default_value = "in-flight")]
-    signal: SignalName,
+    /// Who decides how many replicas there are (fleet.policy) [default: hpa].
+    #[arg(long, value_enum)]
+    policy: Option<PolicyName>,
+    /// What hpa, keda and trend look at (fleet.signal) [default: in-flight].
+    #[arg(long, value_enum)]
+    signal: Option<SignalName>,
     /// How keda puts the replicas together: a sum of which each has its share of --target, or a mean
     /// or maximum held to it.
     #[arg(long, value_enum, default_value = "sum")]
     aggregate: AggregateName,
-    /// What each replica should have of it (knative: its requests at once) [default: three quarters
-    /// of the engine’s requests at once].
+    /// What each replica should have of it (knative: its requests at once; fleet.target) [default:
+    /// three quarters of the engine’s requests at once].
     #[arg(long, value_name = "X", value_parser = amount)]
     target: Option<f64>,
     /// Above which result keda is active.
     #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
     activation: f64,
-    /// Fewest replicas.
-    #[arg(long, value_name = "N", default_value = "1")]
-    min: u16,
-    /// Most replicas.
-    #[arg(long, value_name = "N", default_value = "10")]
-    max: u16,
-    /// Replicas that are ready at the beginning [default: --min].
+    /// Fewest replicas (fleet.min) [default: 1].
+    #[arg(long, value_name = "N")]
+    min: Option<u16>,
+    /// Most replicas (fleet.max) [default: 10].
+    #[arg(long, value_name = "N")]
+    max: Option<u16>,
+    /// Replicas that are ready at the beginning (fleet.initial) [default: --min].
     #[arg(long, value_name = "N")]
     initial: Option<u16>,
     /// Replicas for certain hours, from one cron expression to another; may be repeated.
@@ -76,7 +69,7 @@ pub(crate) struct FleetArgs {
     /// Day of the week and time of day at the beginning, for --floor.
     #[arg(long, value_name = "DAY HH:MM", default_value = "mon 00:00")]
     begin: String,
-    /// Time a replica takes to start, seconds, whatever is cached [default: 60].
+    /// Time a replica takes to start, seconds, whatever is cached (fleet.start) [default: 60].
     #[arg(long, value_name = "S", value_parser = amount, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
@@ -97,22 +90,23 @@ pub(crate) struct FleetArgs {
     /// Nodes kept free for the next replica.
     #[arg(long, value_name = "N", default_value = "0")]
     warm: u16,
-    /// Who gets which request.
-    #[arg(long, value_enum, default_value = "least-in-flight")]
-    router: RouterName,
+    /// Who gets which request (fleet.router) [default: least-in-flight].
+    #[arg(long, value_enum)]
+    router: Option<RouterName>,
     /// Time between two scrapes, seconds.
     #[arg(long, value_name = "S", value_parser = amount, default_value = "15")]
     scrape: f64,
     /// Let replicas that start count as idle in what is scraped.
     #[arg(long)]
     count_warming: bool,
-    /// Something that goes wrong at a time: replica@S, node@S or metrics@S (for five minutes); may be
-    /// repeated.
+    /// Something that goes wrong at a time, beside fleet.fault: replica@S, node@S or metrics@S (for
+    /// five minutes); may be repeated.
     #[arg(long, value_name = "WHAT@S")]
     fault: Vec<String>,
-    /// Width of the windows of the results, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "60")]
-    pub(crate) window: f64,
+    /// Width of the windows of the results, seconds (fleet.window) [default: by the length of the
+    /// run].
+    #[arg(long, value_name = "S", value_parser = amount)]
+    window: Option<f64>,
     /// Print JSON (SI units), with the windows.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
@@ -196,43 +190,75 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 impl FleetArgs {
-    /// The fleet that is meant, over the traffic and the engine of `setup`.
-    pub(crate) fn fleet(&self, setup: Setup) -> Result<LiveFleet, Failure> {
-        if self.max == 0 || self.max < self.min {
-            return Err(Failure::input(format!(
-                "--max {}: it must be 1 or more, and at least --min {}.",
-                self.max, self.min
-            )));
+    /// What the scenario says of the fleet, with the options in its place.
+    pub(crate) fn spec(&self, said: &FleetSpec) -> FleetSpec {
+        let place = |words: &[&str], word: Option<&str>, said: u8| {
+            let found = word.and_then(|word| words.iter().position(|known| *known == word));
+            found.map_or(said, |place| place as u8)
+        };
+        let count = |given: Option<u16>| given.map(u64::from);
+        FleetSpec {
+            policy: place(FLEET_POLICIES, name(self.policy).as_deref(), said.policy),
+            signal: place(FLEET_SIGNALS, name(self.signal).as_deref(), said.signal),
+            router: place(FLEET_ROUTERS, name(self.router).as_deref(), said.router),
+            target: self.target.or(said.target),
+            min: count(self.min).unwrap_or(said.min),
+            max: count(self.max).unwrap_or(said.max),
+            initial: count(self.initial).or(said.initial),
+            start_s: self.start.unwrap_or(said.start_s),
+            window_s: self.window.or(said.window_s),
+            ..*said
         }
-        let start_up = self.start_up()?;
-        let initial = self.initial.unwrap_or(self.min);
-        let nodes = self.nodes.unwrap_or(self.max);
+    }
+
+    /// The fleet that is meant, over the traffic and the engine of `setup`, whose replicas have so
+    /// many GPUs.
+    pub(crate) fn fleet(
+        &self,
+        spec: &FleetSpec,
+        setup: Setup,
+        gpus_per_replica: u64,
+    ) -> Result<LiveFleet, Failure> {
+        let start_up = self.start_up(spec.start_s)?;
+        let refused = |error: FleetError| {
+            Failure::input(match error {
+                FleetError::Bounds { min, max } => {
+                    format!("--max {max}: it must be 1 or more, and at least --min {min}.")
+                }
+                other => other.to_string(),
+            })
+        };
+        let mut fleet = spec.fleet(setup, gpus_per_replica, start_up).map_err(refused)?;
+        let (initial, most) = (fleet.initial_replicas, fleet.nodes.max_nodes);
+        let nodes = self.nodes.map_or(most, u32::from);
         if initial > nodes {
             return Err(Failure::input(format!(
                 "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each."
             )));
         }
+        if let Policy::Keda { aggregate, activation_threshold, .. } = &mut fleet.policy {
+            *activation_threshold = self.activation;
+            *aggregate = match self.aggregate {
+                AggregateName::Sum => Aggregate::Sum,
+                AggregateName::Mean => Aggregate::Mean,
+                AggregateName::Max => Aggregate::Max,
+            };
+        }
+        let faults = [fleet.faults, self.faults()?].concat();
         Ok(LiveFleet {
-            policy: self.policy(&setup, &start_up),
-            router: self.router(),
             floors: self.floor.iter().map(|text| floor(text)).collect::<Result<_, _>>()?,
             calendar: calendar(&self.begin)?,
-            start_up,
             nodes: NodePool {
-                initial_nodes: nodes.into(),
-                max_nodes: self.quota.unwrap_or(self.max).max(nodes).into(),
+                initial_nodes: nodes,
+                max_nodes: self.quota.map_or(most, u32::from).max(nodes),
                 warm_nodes: self.warm.into(),
                 provisioning: self.stage(self.provision),
-                ..NodePool::default()
+                ..fleet.nodes
             },
-            initial_replicas: initial.into(),
             scrape_s: self.scrape,
             counts_warming: self.count_warming,
-            drain_grace_s: 30.0,
-            window_s: self.window,
-            patience_s: 3600.0,
-            faults: self.faults()?,
-            setup,
+            faults: in_order(faults),
+            ..fleet
         })
     }
 
@@ -244,9 +270,9 @@ impl FleetArgs {
         }
     }
 
-    fn start_up(&self) -> Result<StartUp, Failure> {
+    fn start_up(&self, start_s: f64) -> Result<StartUp, Failure> {
         let measured = match &self.cold_start {
-            None => StartUp::fixed(self.start.unwrap_or(60.0)),
+            None => StartUp::fixed(start_s),
             Some(slug) => match catalog::cold_start(slug) {
                 Some(start) => start.start_up,
                 None => {
@@ -269,79 +295,6 @@ impl FleetArgs {
         })
     }
 
-    const fn router(&self) -> Router {
-        match self.router {
-            RouterName::SharedQueue => Router::SharedQueue,
-            RouterName::RoundRobin => Router::RoundRobin,
-            RouterName::Random => Router::Random,
-            RouterName::LeastInFlight => Router::LeastInFlight,
-            RouterName::PowerOfTwo => Router::PowerOfTwo,
-            RouterName::LeastKv => Router::LeastKv,
-        }
-    }
-
-    fn policy(&self, setup: &Setup, start_up: &StartUp) -> Policy {
-        let signal = match self.signal {
-            SignalName::InFlight => Signal::InFlight,
-            SignalName::Queue => Signal::Queue,
-            SignalName::Running => Signal::Running,
-            SignalName::KvUsage => Signal::KvUsage,
-            SignalName::Rate => Signal::RequestRate,
-            SignalName::TokenRate => Signal::TokenRate,
-            SignalName::GpuBusy => Signal::GpuBusy,
-            SignalName::GpuMemory => Signal::GpuMemory,
-            SignalName::Cpu => Signal::Cpu,
-        };
-        let at_once = setup.engine.max_num_seqs;
-        let target = self.target.unwrap_or(at_once as f64 * 0.75);
-        let (min, max) = (i32::from(self.min), i32::from(self.max));
-        // An HPA cannot come back from zero by a metric of its pods.
-        let hpa = Hpa::new(Bounds { min: min.max(1), max });
-        match self.policy {
-            PolicyName::Fixed => Policy::Fixed(Fixed { replicas: min }),
-            PolicyName::Hpa => Policy::Hpa { hpa, signal, target, tolerance: Tolerance::default() },
-            PolicyName::Keda => Policy::Keda {
-                object: ScaledObject {
-                    min_replicas: min,
-                    max_replicas: max,
-                    ..ScaledObject::default()
-                },
-                signal,
-                aggregate: match self.aggregate {
-                    AggregateName::Sum => Aggregate::Sum,
-                    AggregateName::Mean => Aggregate::Mean,
-                    AggregateName::Max => Aggregate::Max,
-                },
-                threshold: target,
-                activation_threshold: self.activation,
-            },
-            PolicyName::Knative => Policy::Knative {
-                decider: DeciderSpec {
-                    target: target * TARGET_UTILIZATION,
-                    total: target,
-                    ..DeciderSpec::default()
-                },
-                zero: ScaleToZero { min_scale: min, max_scale: max, ..ScaleToZero::default() },
-            },
-            PolicyName::WvaV1 => Policy::WvaV1 { config: wva::SaturationConfig::default(), hpa },
-            PolicyName::WvaV2 => Policy::WvaV2 {
-                config: wva::TokenConfig::default(),
-                limits: wva::EngineLimits {
-                    max_batched_tokens: setup.engine.max_num_batched_tokens.cast_signed(),
-                    max_num_seqs: at_once.cast_signed(),
-                },
-                hpa,
-            },
-            PolicyName::Trend => Policy::Trend {
-                bounds: Bounds { min, max },
-                signal,
-                per_replica: target,
-                samples: 20,
-                ahead_s: start_up.mean_s(false, false),
-            },
-        }
-    }
-
     fn faults(&self) -> Result<Vec<(f64, Fault)>, Failure> {
         let mut faults = Vec::new();
         for text in &self.fault {
@@ -361,9 +314,18 @@ impl FleetArgs {
             };
             faults.push((at_s, fault));
         }
-        faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(faults)
     }
+}
+
+fn in_order(mut faults: Vec<(f64, Fault)>) -> Vec<(f64, Fault)> {
+    faults.sort_by(|a, b| a.0.total_cmp(&b.0));
+    faults
+}
+
+/// An option as it is typed, which is what scenarios write, too.
+fn name(given: Option<impl ValueEnum>) -> Option<String> {
+    given?.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// `6 from 45 7 * * 1-5 to 0 19 * * 1-5`.

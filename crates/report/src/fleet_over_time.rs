@@ -116,6 +116,7 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
         "end_s": run.end_s,
         "gpu_hours": run.gpu_hours(),
         "idle_gpu_hours": run.idle_gpu_hours(),
+        "replica_gpu_hours": run.replica_gpu_hours(),
         "violation_min": run.violation_min(window_s),
         "peak_ready": run.peak_ready,
         "replicas_started": run.decided,

@@ -17,6 +17,7 @@ mod class_setting;
 mod context;
 mod defaults;
 mod field;
+mod fleet;
 mod json;
 mod lengths;
 mod link;
@@ -44,6 +45,10 @@ pub use context::BeyondContext;
 pub use field::{
     Direction, ENGINES, FIELDS, Field, Group, KV_DTYPES, Scale, Slider, Snap, Step, StepSizes,
     WEIGHTS, field,
+};
+pub use fleet::{
+    FLEET_FAULTS, FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetError, FleetSpec,
+    METRIC_OUTAGE_S,
 };
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};

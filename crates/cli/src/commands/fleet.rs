@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
-use scenario::Scenario;
+use scenario::FleetError;
 use sim_core::{Keep, Precision, RequestSource, fleet::live::simulate_live};
 
 use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, trace};
@@ -17,12 +17,9 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
     let resolved = scenario.resolve().map_err(|error| Failure::input(error.to_string()))?;
-    if let Some(refused) = not_in_fleets(&scenario) {
-        return Err(Failure::input(format!(
-            "{refused}: headroom fleet has no queue limits, deadlines, clients that react, closed \
-             loops, sessions or prefill and decode pools; leave that out.",
-        )));
-    }
+    let refused = |error: FleetError| Failure::input(error.to_string());
+    scenario.check_fleet().map_err(refused)?;
+    let spec = args.spec(&scenario.fleet);
     let mut setup = resolved.setup;
     if let Some(path) = &args.trace.trace {
         let recording = Arc::new(trace::read(path, args.trace.skip_bad_rows)?);
@@ -34,43 +31,24 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         setup.workload.source = source;
     } else if let Some(requests) = args.requests {
         setup.workload.requests = requests.get().into();
+    } else {
+        setup.workload.requests = spec.requests(&setup.workload.source).map_err(refused)?;
     }
-    let fleet = args.fleet(setup)?;
+    let fleet = args.fleet(&spec, setup, scenario.gpus_per_engine())?;
+    let window_s = fleet.window_s;
     let keep = Keep { precision: Precision::default(), requests: false };
     let run = simulate_live(&fleet, keep)?;
     output::print(&if args.json {
-        report::fleet_json(&run, args.window)
+        report::fleet_json(&run, window_s)
     } else if args.csv {
         report::fleet_csv(&run)
     } else {
-        report::fleet_text(&run, args.window)
+        report::fleet_text(&run, window_s)
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The measured start-ups by name.
-/// The first setting that a fleet over time does not have, as one would type it.
-fn not_in_fleets(scenario: &Scenario) -> Option<String> {
-    let preset = Scenario::preset();
-    let reacts = |key: &str| {
-        ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))
-            || key == "turns"
-    };
-    let changed =
-        |key: &str| scenario.get(key).filter(|value| preset.get(key).as_ref() != Some(value));
-    let keys = scenario::FIELDS.iter().map(|field| field.key).filter(|key| reacts(key));
-    let typed = |key: &str| changed(key).map(|value| format!("{key}={value}"));
-    let closed = || scenario.closed.is_some().then(|| typed("arrivals")).flatten();
-    let of_class = || {
-        let class = scenario
-            .classes
-            .iter()
-            .find(|class| class.patience_s.is_some() || class.turns.is_some())?;
-        Some(format!("class.{}", class.name))
-    };
-    keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
-}
-
 fn cold_starts() -> String {
     let mut text = String::new();
     for start in catalog::cold_starts() {

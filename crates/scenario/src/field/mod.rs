@@ -1,6 +1,7 @@
 //! The one table of settings, from which parsing, validation, sliders and help are driven.
 
 mod deploy;
+mod fleet;
 mod overload;
 mod pools;
 mod slider;
@@ -11,7 +12,6 @@ use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
 
-#[cfg(feature = "networks")]
 pub(crate) use deploy::word_at;
 pub use deploy::{ENGINES, KV_DTYPES, WEIGHTS};
 pub use slider::{Direction, Scale, Slider, Snap, Step, StepSizes};
@@ -66,6 +66,8 @@ pub enum Group {
     Memory,
     /// “Accuracy”, folded.
     Accuracy,
+    /// “Fleet”, on the view of that name.
+    Fleet,
 }
 
 /// How a setting is read from and written to a scenario.
@@ -114,6 +116,7 @@ impl Group {
             Self::Overload => "Overload and retries",
             Self::Memory => "Memory",
             Self::Accuracy => "Accuracy",
+            Self::Fleet => "Fleet",
         }
     }
 

@@ -126,12 +126,14 @@ impl Ord for Due {
     }
 }
 
-/// A fleet as it runs.
-struct Live<'a> {
-    fleet: &'a LiveFleet,
+/// A fleet as it runs, to be advanced in slices: looking at it changes nothing.
+#[derive(Debug)]
+pub struct FleetSimulation {
+    fleet: LiveFleet,
     model: StepModel,
     recorder: Recorder,
     requests: Requests,
+    offered: u64,
     routing: Routing,
     controller: Controller,
     lives: Lives,
@@ -168,13 +170,17 @@ struct Live<'a> {
 /// # Errors
 /// A number outside its domain, or rules other than the reference.
 pub fn simulate_live(fleet: &LiveFleet, keep: Keep) -> Result<LiveRun, SetupError> {
-    let mut live = Live::new(fleet, keep)?;
-    while live.step() {}
+    let mut live = FleetSimulation::new(fleet.clone(), keep)?;
+    while live.advance(u64::MAX) {}
     Ok(live.finish())
 }
 
-impl<'a> Live<'a> {
-    fn new(fleet: &'a LiveFleet, keep: Keep) -> Result<Self, SetupError> {
+impl FleetSimulation {
+    /// A fleet at its beginning.
+    ///
+    /// # Errors
+    /// A number outside its domain, or rules other than the reference.
+    pub fn new(fleet: LiveFleet, keep: Keep) -> Result<Self, SetupError> {
         let setup = &fleet.setup;
         setup.check()?;
         if !matches!(setup.rules, Rules::Reference) {
@@ -208,13 +214,18 @@ impl<'a> Live<'a> {
         }
         let ready = fleet.initial_replicas as i32;
         let floors = (fleet.floors.clone(), fleet.calendar);
+        let routing = Routing::new(fleet.router, setup.seed);
         let mut live = Self {
+            routing,
+            controller: Controller::new(fleet.policy.clone(), floors, ready),
+            faults: fleet.faults.iter().copied().collect(),
+            next_scrape_s: fleet.scrape_s,
+            next_window_s: fleet.window_s,
             fleet,
             model,
             recorder,
             requests,
-            routing: Routing::new(fleet.router, setup.seed),
-            controller: Controller::new(fleet.policy.clone(), floors, ready),
+            offered: 0,
             lives,
             life_next_s: f64::INFINITY,
             servers: Vec::new(),
@@ -224,10 +235,7 @@ impl<'a> Live<'a> {
             line: VecDeque::new(),
             queued_scraped: 0.0,
             finished: Vec::new(),
-            faults: fleet.faults.iter().copied().collect(),
             blind_until_s: f64::NEG_INFINITY,
-            next_scrape_s: fleet.scrape_s,
-            next_window_s: fleet.window_s,
             window: FleetWindow::empty(0.0),
             windows: Vec::new(),
             desired: ready,
@@ -241,6 +249,22 @@ impl<'a> Live<'a> {
         };
         live.follow(&begun, 0.0);
         Ok(live)
+    }
+
+    /// Let up to `events` events happen; whether there is more.
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            if !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// How many requests have come, and how many will in all.
+    #[must_use]
+    pub fn offered_of(&self) -> (u64, u64) {
+        (self.offered, self.requests.total())
     }
 
     /// The next event; whether there is more.
@@ -317,6 +341,7 @@ impl<'a> Live<'a> {
         let Some(request) = self.requests.next() else { return };
         self.recorder.arrived(&request);
         self.last_arrival_s = now_s;
+        self.offered += 1;
         self.window.offered += 1;
         if request.final_tokens() > self.fleet.setup.engine.kv_capacity_tokens {
             self.recorder.rejected(&request);
@@ -579,7 +604,9 @@ impl<'a> Live<'a> {
         self.windows.push(window);
     }
 
-    fn finish(mut self) -> LiveRun {
+    /// What happened.
+    #[must_use]
+    pub fn finish(mut self) -> LiveRun {
         let end_s = self.last_s;
         self.close_window(end_s);
         let (decided, _) = self.lives.decided_and_gone();

@@ -67,6 +67,12 @@ impl LiveRun {
         self.node_s * f64::from(self.gpus_per_node) / 3600.0
     }
 
+    /// GPU-hours of replicas on a node, from their start to their end.
+    #[must_use]
+    pub fn replica_gpu_hours(&self) -> f64 {
+        self.replica_s * f64::from(self.gpus_per_replica) / 3600.0
+    }
+
     /// GPU-hours in which no ready replica held the GPU.
     #[must_use]
     pub fn idle_gpu_hours(&self) -> f64 {
