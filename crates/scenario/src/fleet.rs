@@ -131,7 +131,9 @@ pub enum FleetError {
         max: u64,
     },
     /// More at the beginning than at most.
-    #[error("fleet.initial {initial}: there are no more than fleet.max {max} replicas. Begin with fewer, or allow more.")]
+    #[error(
+        "fleet.initial {initial}: there are no more than fleet.max {max} replicas. Begin with fewer, or allow more."
+    )]
     Initial {
         /// At the beginning.
         initial: u64,
@@ -139,13 +141,17 @@ pub enum FleetError {
         max: u64,
     },
     /// More requests than a run can have.
-    #[error("fleet.duration: {requests} requests would come; a run has at most 20,000,000. Make it shorter, or lower the rate.")]
+    #[error(
+        "fleet.duration: {requests} requests would come; a run has at most 20,000,000. Make it shorter, or lower the rate."
+    )]
     Requests {
         /// How many.
         requests: String,
     },
     /// A setting that a fleet over time does not have.
-    #[error("{setting}: a fleet over time has no queue limits, deadlines, clients that react, closed loops, sessions or prefill and decode pools; leave that out.")]
+    #[error(
+        "{setting}: a fleet over time has no queue limits, deadlines, clients that react, closed loops, sessions or prefill and decode pools; leave that out."
+    )]
     Setting {
         /// As one would type it.
         setting: String,
@@ -330,9 +336,7 @@ fn small(count: u64) -> u32 {
 fn expected_requests(source: &RequestSource, until_s: f64) -> f64 {
     match source {
         RequestSource::Generated { rate_per_s, .. } => rate_per_s * until_s,
-        RequestSource::Mixed(mix) => {
-            mix.arrivals.rate_per_s * area(&mix.arrivals.profile, until_s)
-        }
+        RequestSource::Mixed(mix) => mix.arrivals.rate_per_s * area(&mix.arrivals.profile, until_s),
         RequestSource::Replay { trace, .. } => trace.rows().len() as f64,
         RequestSource::Dealt(_) => 0.0,
     }
@@ -388,9 +392,10 @@ impl Scenario {
             (preset.get(key).as_ref() != Some(&now)).then(|| [key, "=", &now].concat())
         };
         let of_class = || {
-            let reacts = self.classes.iter().find(|class| {
-                class.patience_s.is_some() || class.turns.is_some()
-            })?;
+            let reacts = self
+                .classes
+                .iter()
+                .find(|class| class.patience_s.is_some() || class.turns.is_some())?;
             Some(["class.", &reacts.name].concat())
         };
         let keys = crate::FIELDS.iter().map(|field| field.key).filter(|key| reacts(key));

@@ -153,9 +153,8 @@ impl Aside for FleetTask {
         let first = search.is_none();
         let search = search.get_or_insert_with(|| Search::new(&asked, is_small));
         search.heard(&asked.spec, &sums, setup.slo.share);
-        let next = search.next().and_then(|spec| {
-            Running::begin(setup, FleetAsked { spec, ..asked }).ok()
-        });
+        let next =
+            search.next().and_then(|spec| Running::begin(setup, FleetAsked { spec, ..asked }).ok());
         let complete = next.is_none();
         if first {
             tell(&FleetNews::Answer(Box::new(answer(&run, &asked))), complete);
@@ -193,8 +192,7 @@ impl Search {
             FleetSpec { policy: place.unwrap_or(0) as u8, ..spec }
         };
         let fixed = FleetSpec { initial: None, ..with("fixed") };
-        let mut others: Vec<FleetSpec> =
-            ["wva-v2", "knative", "keda", "hpa"].map(with).into();
+        let mut others: Vec<FleetSpec> = ["wva-v2", "knative", "keda", "hpa"].map(with).into();
         others.retain(|other| other.policy != spec.policy && other.policy != fixed.policy);
         if spec.policy != fixed.policy && spec.start_s > QUICK_START_S {
             others.push(FleetSpec { start_s: QUICK_START_S, ..spec });
@@ -316,9 +314,11 @@ mod tests {
         let scenario = scenario(&[]);
         let news = told(&scenario, false);
         let Some((FleetNews::Answer(answer), true)) = news.last() else { panic!("{news:?}") };
-        assert!(news[..news.len() - 1].iter().all(|(news, complete)| {
-            matches!(news, FleetNews::Progress(..)) && !complete
-        }));
+        assert!(
+            news[..news.len() - 1]
+                .iter()
+                .all(|(news, complete)| { matches!(news, FleetNews::Progress(..)) && !complete })
+        );
         let mut setup = scenario.resolve().expect("numbers").setup;
         setup.workload.requests = 4_800;
         let fleet = scenario.fleet.fleet(setup, 1, StartUp::fixed(60.0)).expect("a fleet");
@@ -342,10 +342,8 @@ mod tests {
         assert_eq!((rows[0].spec.policy_word(), rows[0].spec.start_s), ("hpa", 5.0));
         let words: Vec<&str> = rows[1..4].iter().map(|row| row.spec.policy_word()).collect();
         assert_eq!(words, ["keda", "knative", "wva-v2"]);
-        let fixed: Vec<(u64, bool)> = rows[4..]
-            .iter()
-            .map(|row| (row.spec.min, row.sums.met_share() >= 0.99))
-            .collect();
+        let fixed: Vec<(u64, bool)> =
+            rows[4..].iter().map(|row| (row.spec.min, row.sums.met_share() >= 0.99)).collect();
         let least = fixed.iter().filter(|(_, holds)| *holds).map(|(count, _)| *count).min();
         let least = least.expect("enough of them");
         assert!(least == 1 || fixed.contains(&(least - 1, false)), "{fixed:?}");

@@ -120,10 +120,7 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some()
-            || self.fleet.is_some()
-            || self.pools.is_some()
-            || self.proof.is_some()
+        self.task.is_some() || self.fleet.is_some() || self.pools.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.

@@ -97,7 +97,10 @@ impl FleetRowKind {
     /// The greatest value that it shows.
     pub(super) fn most(self, data: &FleetData) -> f64 {
         let of_bins = |tell: fn(&FleetBin) -> f64| {
-            data.bins.iter().map(tell).fold(0.0, |most, value| if value > most { value } else { most })
+            data.bins
+                .iter()
+                .map(tell)
+                .fold(0.0, |most, value| if value > most { value } else { most })
         };
         let or = |most: f64, other: f64| if other > most { other } else { most };
         match self {

@@ -120,11 +120,8 @@ fn front<DB: DrawingBackend>(
     (x, y): (&Scale, &Scale),
     (plot, theme): (&Rect, &Theme),
 ) -> Result<(), ChartError> {
-    let mut best: Vec<(f64, f64)> = dots
-        .iter()
-        .filter(|dot| dot.is_front(dots))
-        .map(|dot| (dot.gpu_hours, dot.late))
-        .collect();
+    let mut best: Vec<(f64, f64)> =
+        dots.iter().filter(|dot| dot.is_front(dots)).map(|dot| (dot.gpu_hours, dot.late)).collect();
     crate::curve::sort_by_first(&mut best);
     let mut line = Vec::new();
     for (hours, late) in best {

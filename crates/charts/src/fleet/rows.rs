@@ -160,9 +160,9 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
     fn hatched(&self, rect: &Rect, mark: Rgb, soft: Rgb) -> Outcome {
         self.brush.rect(rect, soft, 1.0)?;
         let line = Line { colour: mark, width_px: 1.25, dash: None };
-        hatch(rect, HATCH_PX).into_iter().try_for_each(|(from, to)| {
-            self.brush.path(&[from, to], &line)
-        })
+        hatch(rect, HATCH_PX)
+            .into_iter()
+            .try_for_each(|(from, to)| self.brush.path(&[from, to], &line))
     }
 
     /// Stretches of windows with the same value, and the value.

@@ -69,7 +69,8 @@ pub(super) fn time_axis<DB: DrawingBackend>(
         brush.upright(x, (bottom, bottom + TICK_PX), &line)?;
         let text = clock_text(at_s, end_s >= LONG_S);
         // The last one stays inside.
-        let wide = text_box(&text, false, (x, 0.0), Anchor::Middle).right > geometry.plot.right + 10.0;
+        let wide =
+            text_box(&text, false, (x, 0.0), Anchor::Middle).right > geometry.plot.right + 10.0;
         let anchor = if wide { Anchor::End } else { Anchor::Middle };
         let x = if wide { geometry.plot.right + 8.0 } else { x };
         brush.text(&plain(text, (x, bottom + 14.0), anchor, theme.text3))?;
@@ -88,7 +89,8 @@ pub(super) fn clock<DB: DrawingBackend>(
     let x = geometry.x.to_px(at_s);
     let y = geometry.plot.bottom + 14.0;
     let tight = text_box(&text, true, (x, y), Anchor::Middle);
-    let rect = Rect { left: tight.left - 6.0, right: tight.right + 6.0, top: y - 9.0, bottom: y + 9.0 };
+    let rect =
+        Rect { left: tight.left - 6.0, right: tight.right + 6.0, top: y - 9.0, bottom: y + 9.0 };
     brush.rect(&rect, theme.text, 1.0)?;
     let label = plain(text, (x, y), Anchor::Middle, theme.surface);
     brush.text(&Label { bold: true, ..label })

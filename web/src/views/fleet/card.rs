@@ -1,0 +1,252 @@
+//! What the answer card says of a fleet: a pure function of what is known.
+
+use protocol::{FleetAnswer, FleetRow, FleetSlice, FleetSums};
+use quantity::{count, count_of, duration, share};
+use scenario::Scenario;
+
+use super::Shown;
+use crate::{
+    icons::Icon,
+    state::{Activity, Resolution},
+    strings,
+    views::plan::card::{
+        Beneath, Card, Fact, Pill, Right, Size, no_pill, pill, refused, run_pill, stopped_beside,
+        unanswered,
+    },
+};
+
+/// Windows with fewer answers have no percentile to be told as the worst.
+const FEWEST_SERVED: u64 = 20;
+
+/// The card for what is known now.
+pub(super) fn card(
+    resolution: &Resolution,
+    shown: Option<&Shown>,
+    now: &Activity,
+    is_quick: bool,
+) -> Card {
+    let scenario = &resolution.scenario;
+    let last = shown.and_then(|shown| shown.answered.as_ref());
+    match now {
+        Activity::Stopped { message, waits } => {
+            let note = if *waits { strings::STOPPED_TWICE } else { strings::RESTARTING };
+            return stopped_beside(waiting(no_pill()), message, note);
+        }
+        Activity::NotLoaded => {
+            let note = strings::NOT_LOADED_NOTE;
+            return stopped_beside(waiting(no_pill()), strings::FLEET_NOT_LOADED, note);
+        }
+        Activity::Refused(message) => return unanswered(message),
+        _ => {}
+    }
+    if let Err(error) = resolution.outcome.as_ref() {
+        return refused(scenario, error);
+    }
+    let running = match now {
+        Activity::Running(done, total) => Some(run_pill(*done, *total, is_quick)),
+        _ => None,
+    };
+    match (shown, last) {
+        (Some(shown), Some((of, answer))) if of == scenario => {
+            let card = of_answer(scenario, answer, shown);
+            match running {
+                Some(pill) => Card { pill, ..card },
+                None => card,
+            }
+        }
+        _ => {
+            let is_stopped = *now == Activity::Cancelled;
+            let mut card = waiting(running.unwrap_or_else(no_pill));
+            if is_stopped {
+                card.qualifier = strings::FLEET_STOPPED.to_owned();
+                card.qualifier_short.clone_from(&card.qualifier);
+                card.offers_simulation = true;
+            }
+            card
+        }
+    }
+}
+
+/// Nothing is known of the present settings.
+fn waiting(pill: Pill) -> Card {
+    let empty = |label| Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
+    let labels = strings::FLEET_FACTS.map(empty);
+    Card {
+        hero: strings::UNKNOWN.to_owned(),
+        size: Size::Number,
+        is_stale: false,
+        headline: strings::REQUESTS_LATE.to_owned(),
+        qualifier: strings::FLEET_RUNNING.to_owned(),
+        qualifier_short: strings::FLEET_RUNNING.to_owned(),
+        offers_simulation: false,
+        pill,
+        beneath: Beneath::Paragraph { text: String::new(), run_longer: false },
+        right: Right::Facts(Box::new(labels)),
+    }
+}
+
+fn of_answer(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Card {
+    let sums = &answer.sums;
+    let holds = sums.met_share() >= scenario.slo.share;
+    let of = count_of(sums.late(), sums.offered);
+    Card {
+        hero: share(1.0 - sums.met_share()),
+        size: Size::Number,
+        is_stale: false,
+        headline: strings::REQUESTS_LATE.to_owned(),
+        qualifier: of.clone(),
+        qualifier_short: of,
+        offers_simulation: false,
+        pill: if holds {
+            pill("ok", Icon::Tick, strings::HELD)
+        } else {
+            pill("bad", Icon::Cross, strings::MISSED)
+        },
+        beneath: Beneath::Paragraph { text: sentence(scenario, answer), run_longer: false },
+        right: Right::Facts(Box::new([
+            worst_fact(answer),
+            limit_fact(scenario, answer, shown),
+            hours_fact(sums, answer.gpus_per_replica),
+            fixed_fact(scenario, sums, shown),
+        ])),
+    }
+}
+
+/// What happened, in two sentences at most.
+fn sentence(scenario: &Scenario, answer: &FleetAnswer) -> String {
+    let spec = &scenario.fleet;
+    let asked = answer.slices.iter().map(|slice| slice.asked).max().unwrap_or(0);
+    let first = spec.first();
+    let story = if spec.policy_word() == "fixed" {
+        strings::fleet_fixed(spec.min)
+    } else if u64::from(asked) <= first {
+        strings::fleet_never_asked(first)
+    } else {
+        strings::fleet_asked(u64::from(asked), spec.start_s, answer.sums.peak_ready)
+    };
+    let fault =
+        strings::fleet_fault_told(spec.fault_word(), spec.fault_at_s, answer.sums.restarted);
+    if fault.is_empty() { story } else { [&story, " ", &fault].concat() }
+}
+
+/// The window with the longest waits, and the longest queue.
+pub(super) fn worst(answer: &FleetAnswer) -> Option<&FleetSlice> {
+    let enough = answer.slices.iter().filter(|slice| slice.served >= FEWEST_SERVED);
+    let late = |slice: &FleetSlice| slice.ttft_s.1.unwrap_or(0.0);
+    enough.reduce(|most, slice| if late(slice) > late(most) { slice } else { most })
+}
+
+fn worst_fact(answer: &FleetAnswer) -> Fact {
+    let [label, ..] = strings::FLEET_FACTS;
+    let Some(worst) = worst(answer) else {
+        return Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
+    };
+    let end_s = worst.start_s + answer.window_s;
+    let queue = answer.slices.iter().max_by_key(|slice| slice.waiting);
+    let (waiting, at_s) =
+        queue.map_or((0, 0.0), |slice| (slice.waiting, slice.start_s + answer.window_s));
+    Fact {
+        label,
+        value: worst.ttft_s.1.map_or_else(|| strings::UNKNOWN.to_owned(), duration),
+        line: (
+            strings::worst_window(worst.start_s, end_s, answer.end_s),
+            strings::P99_TTFT_SHORT.to_owned(),
+        ),
+        second: strings::waiting(waiting),
+        second_line: (strings::longest_queue(at_s, answer.end_s), strings::QUEUE_SHORT.to_owned()),
+    }
+}
+
+/// The same with a start that is over at once, if it was tried.
+fn quick_start<'a>(scenario: &Scenario, rows: &'a [FleetRow]) -> Option<&'a FleetRow> {
+    let spec = &scenario.fleet;
+    rows.iter().find(|row| row.spec.policy == spec.policy && row.spec.start_s < spec.start_s)
+}
+
+fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact {
+    let [_, label, ..] = strings::FLEET_FACTS;
+    let spec = &scenario.fleet;
+    let late = answer.sums.late();
+    let quick = quick_start(scenario, &shown.rows);
+    let asked = answer.slices.iter().map(|slice| slice.asked).max().unwrap_or(0);
+    let (value, line) = if answer.sums.met_share() >= scenario.slo.share {
+        (strings::NOTHING, strings::TARGET_HOLDS.to_owned())
+    } else if spec.policy_word() == "fixed" {
+        (strings::REPLICAS, strings::too_few_fixed(spec.min))
+    } else if let Some(quick) = quick.filter(|row| row.sums.late() * 2 <= late) {
+        (strings::START_DELAY, instead(quick))
+    } else if u64::from(asked) >= spec.max {
+        (strings::MOST_REPLICAS, strings::all_asked(spec.max))
+    } else if quick.is_some() || shown.is_complete {
+        (strings::AUTOSCALER, strings::asked_at_most(u64::from(asked), spec.max))
+    } else {
+        (strings::UNKNOWN, strings::BEING_TRIED.to_owned())
+    };
+    let (second, second_line) = match quick {
+        Some(row) => {
+            (share(1.0 - row.sums.met_share()), strings::late_with_start(row.spec.start_s))
+        }
+        None => (strings::most_ready(answer.sums.peak_ready), strings::READY_AT_MOST.to_owned()),
+    };
+    Fact {
+        label,
+        value: value.to_owned(),
+        line: (line.clone(), line),
+        second,
+        second_line: (second_line.clone(), second_line),
+    }
+}
+
+fn instead(row: &FleetRow) -> String {
+    strings::start_instead(row.spec.start_s, &share(1.0 - row.sums.met_share()))
+}
+
+fn hours_fact(sums: &FleetSums, gpus: u64) -> Fact {
+    let [_, _, label, _] = strings::FLEET_FACTS;
+    let line = strings::replicas_started(sums.started, gpus);
+    Fact {
+        label,
+        value: strings::gpu_hours(sums.gpu_hours),
+        line: (line.clone(), line),
+        second: strings::idle(1.0 - sums.busy),
+        second_line: (strings::NO_STEP_RAN.to_owned(), strings::NO_STEP_SHORT.to_owned()),
+    }
+}
+
+/// The fewest fixed replicas that are known to hold, once it is known that fewer do not.
+pub(super) fn fewest_fixed(scenario: &Scenario, shown: &Shown) -> Option<FleetRow> {
+    let share = scenario.slo.share;
+    let is_fixed = |row: &&FleetRow| row.spec.policy_word() == "fixed";
+    let fixed = shown.rows.iter().filter(is_fixed);
+    let mut holding: Option<&FleetRow> = None;
+    for row in fixed.filter(|row| row.sums.met_share() >= share) {
+        if holding.is_none_or(|best| row.spec.min < best.spec.min) {
+            holding = Some(row);
+        }
+    }
+    holding.filter(|_| shown.is_complete).copied()
+}
+
+fn fixed_fact(scenario: &Scenario, sums: &FleetSums, shown: &Shown) -> Fact {
+    let [.., label] = strings::FLEET_FACTS;
+    let Some(row) = fewest_fixed(scenario, shown) else {
+        let line = if !shown.is_complete {
+            strings::BEING_TRIED.to_owned()
+        } else if shown.rows.is_empty() {
+            strings::TOO_LONG_TO_TRY.to_owned()
+        } else {
+            strings::none_holds(scenario.fleet.max * 2)
+        };
+        let value = strings::UNKNOWN.to_owned();
+        return Fact { label, value, line: (line.clone(), line), ..Fact::default() };
+    };
+    let late = strings::replicas_late(&share(1.0 - row.sums.met_share()));
+    let change = strings::hours_change(row.sums.gpu_hours, sums.gpu_hours);
+    Fact {
+        label,
+        value: strings::fixed_count(&count(row.spec.min)),
+        line: (late.clone(), late),
+        second: strings::gpu_hours(row.sums.gpu_hours),
+        second_line: (change.clone(), change),
+    }
+}
