@@ -417,6 +417,8 @@ impl State {
     /// The view asks something else of the worker than the last one.
     fn ask_in_view(self) {
         self.with_client(Client::cancel);
+        // A control that both have.
+        self.last_control.set("rate");
         let is_known = self.answered.with_untracked(|answered| {
             let answered = answered.as_ref().filter(|answered| answered.complete);
             answered.is_some_and(|a| self.current.with_untracked(|now| a.scenario == *now))

@@ -107,7 +107,7 @@ mod tests {
             events: vec![
                 FleetEvent { at_s: 300.0, name: "surge starts".to_owned() },
                 FleetEvent { at_s: 480.0, name: "new replicas ready".to_owned() },
-                FleetEvent { at_s: 500.0, name: "replica lost".to_owned() },
+                FleetEvent { at_s: 1000.0, name: "replica lost".to_owned() },
                 FleetEvent { at_s: 1495.0, name: "ends".to_owned() },
             ],
             surge: Some((300.0, 900.0)),

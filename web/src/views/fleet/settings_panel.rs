@@ -19,7 +19,8 @@ const SHAPE: (f64, f64) = (260.0, 44.0);
 /// Longer runs are days.
 const DAY_S: f64 = 21_600.0;
 
-/// All controls.
+/// All controls; not inlined into the door.
+#[inline(never)]
 pub(super) fn settings_panel(state: State) -> Nodes {
     let is_policy = move |words: &'static [&'static str]| {
         move || state.current.with(|now| words.contains(&now.fleet.policy_word()))

@@ -30,6 +30,9 @@ const LONG_STEP_S: f64 = 60.0;
 const THIRD: [FleetRowKind; 4] =
     [FleetRowKind::Ttft, FleetRowKind::Queue, FleetRowKind::Kv, FleetRowKind::Gpus];
 
+/// Rows of a phone.
+const PHONE_ROWS: usize = 3;
+
 /// What the card's parts share.
 #[derive(Clone, Copy)]
 struct Chart {
@@ -106,7 +109,10 @@ pub(super) fn timeline(state: State, shown: Memo<Option<Arc<Shown>>>) -> El {
     let is_table = move || state.knee_as_table.get() && chart.is_there();
     let readings =
         el("div").class("fleet-readings").flag_of("hidden", is_table).region(move || {
-            chart.kinds().into_iter().map(|kind| beside(chart, kind)).collect::<Vec<_>>()
+            let is_phone = chart.layout.is_phone.get();
+            let count = if is_phone { PHONE_ROWS } else { FleetRowKind::ALL.len() };
+            let row = |place| beside(chart, place, is_phone && place + 1 == PHONE_ROWS);
+            (0..count).map(row).collect::<Vec<El>>()
         });
     let body = el("div").class("fleet-body").child([plot(state, chart, shown), readings]);
     el("figure").class("card panel fleet-timeline").attr("aria-labelledby", "timeline-title").child(
@@ -204,23 +210,30 @@ fn legend() -> El {
     ])
 }
 
-/// Name, value and a line beside a row; on a phone the third row is chosen here.
-fn beside(chart: Chart, kind: FleetRowKind) -> El {
+/// Name, value and a line beside a row; on a phone the last row is chosen here.
+fn beside(chart: Chart, place: usize, is_chosen: bool) -> El {
+    let kind = move || chart.kinds().get(place).copied().unwrap_or(FleetRowKind::Arrivals);
     let top = move || {
         let top = chart.geometry.with(|geometry| {
-            let mut rows = geometry.iter().flat_map(|geometry| &geometry.rows);
-            rows.find(|(row, _)| *row == kind).map_or(0.0, |(_, panel)| panel.rect.top)
+            let rows = geometry.as_ref().map(|geometry| &geometry.rows);
+            rows.and_then(|rows| rows.get(place)).map_or(0.0, |(_, panel)| panel.rect.top)
         });
         browser::px(top - 4.0)
     };
-    let is_third = chart.layout.is_phone.get_untracked() && THIRD.contains(&kind);
-    let name =
-        if is_third { chooser(chart) } else { el("span").class("fleet-name").text(kind.name()) };
-    el("div").class("fleet-reading").attr("data-row", kind.name()).style_of("--top", top).child([
-        name,
-        el("b").class("fleet-value").text_of(move || chart.reading(kind).0),
-        el("span").class("fleet-line").text_of(move || chart.reading(kind).1),
-    ])
+    let name = if is_chosen {
+        chooser(chart)
+    } else {
+        el("span").class("fleet-name").text_of(move || kind().name())
+    };
+    el("div")
+        .class("fleet-reading")
+        .attr_of("data-row", move || kind().name())
+        .style_of("--top", top)
+        .child([
+            name,
+            el("b").class("fleet-value").text_of(move || chart.reading(kind()).0),
+            el("span").class("fleet-line").text_of(move || chart.reading(kind()).1),
+        ])
 }
 
 /// Which row a phone shows as its third.
