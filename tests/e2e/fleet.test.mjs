@@ -123,7 +123,7 @@ test("other policies are tried on the same traffic, and the fewest fixed replica
     })),
   );
   assert.equal(rows.filter((row) => row.isCurrent).length, 1);
-  for (const name of ["KEDA", "Knative KPA", "WVA saturation V2"]) {
+  for (const name of ["KEDA", "Knative", "WVA V2"]) {
     assert.ok(rows.some((row) => plain(row.name).startsWith(name)), name);
   }
   const lates = rows.map((row) => Number.parseFloat(row.cells[0].replace("under", "")));

@@ -8,7 +8,6 @@ pub(crate) const REQUESTS_LATE: &str = "requests late";
 pub(crate) const FLEET_RUNNING: &str = "simulating; Esc stops it";
 pub(crate) const FLEET_STOPPED: &str = "stopped";
 pub(crate) const FLEET_NOT_LOADED: &str = "what simulates fleets could not be loaded";
-pub(crate) const FLEET_NOT_LOADED_HERE: &str = "This view could not be loaded.";
 pub(crate) const HELD: &str = "Held";
 pub(crate) const MISSED: &str = "Missed";
 /// The four facts of the card.
@@ -23,8 +22,8 @@ pub(crate) const AUTOSCALER: &str = "Autoscaler";
 pub(crate) const BEING_TRIED: &str = "being tried";
 pub(crate) const TOO_LONG_TO_TRY: &str = "not tried: the run is long";
 pub(crate) const READY_AT_MOST: &str = "ready at most";
-pub(crate) const NO_STEP_RAN: &str = "of replica time, no step ran";
-pub(crate) const NO_STEP_SHORT: &str = "no step ran";
+pub(crate) const NO_STEP_RAN: &str = "of it without a step";
+pub(crate) const NO_STEP_SHORT: &str = "without a step";
 pub(crate) const P99_TTFT_SHORT: &str = "P99 TTFT";
 pub(crate) const QUEUE_SHORT: &str = "longest queue";
 
@@ -34,7 +33,6 @@ pub(crate) const SVG: &str = "SVG";
 pub(crate) const SVG_TITLE: &str = "Save the chart as an SVG picture";
 pub(crate) const CSV: &str = "CSV";
 pub(crate) const CSV_TITLE: &str = "Save the windows as a CSV table";
-pub(crate) const TIME: &str = "Time";
 pub(crate) const READY: &str = "ready";
 pub(crate) const STARTING: &str = "starting";
 pub(crate) const DRAINING: &str = "draining";
@@ -159,13 +157,12 @@ pub(crate) fn fleet_never_asked(first: u64) -> String {
     )
 }
 
-/// What was asked for, and how long it took.
-pub(crate) fn fleet_asked(asked: u64, start_s: f64, ready: u32) -> String {
+/// What was asked for, and how long it takes.
+pub(crate) fn fleet_asked(asked: u64, start_s: f64) -> String {
     format!(
-        "The autoscaler asked for {} at most; each takes {} to start. {} were ready at most.",
+        "The autoscaler asked for {} at most; each takes {} to start.",
         counted(asked, "replica", "replicas"),
-        duration(start_s),
-        count(u64::from(ready))
+        duration(start_s)
     )
 }
 
@@ -188,9 +185,9 @@ pub(crate) fn clock(at_s: f64, end_s: f64) -> String {
     [&(whole / 60).to_string(), ":", zero, &(whole % 60).to_string()].concat()
 }
 
-/// “P99 TTFT, 6:00 to 6:10”.
-pub(crate) fn worst_window(from_s: f64, to_s: f64, end_s: f64) -> String {
-    ["P99 TTFT, ", &clock(from_s, end_s), " to ", &clock(to_s, end_s)].concat()
+/// “P99 TTFT, from 6:00 on”.
+pub(crate) fn worst_window(from_s: f64, end_s: f64) -> String {
+    ["P99 TTFT, from ", &clock(from_s, end_s), " on"].concat()
 }
 
 /// “403 waiting”.
@@ -203,14 +200,14 @@ pub(crate) fn longest_queue(at_s: f64, end_s: f64) -> String {
     ["longest queue, at ", &clock(at_s, end_s)].concat()
 }
 
+/// “5 fixed would hold”.
+pub(crate) fn fixed_would_hold(replicas: u64) -> String {
+    [&count(replicas), " fixed would hold"].concat()
+}
+
 /// “5 s instead: 0.05 % late”.
 pub(crate) fn start_instead(start_s: f64, late: &str) -> String {
     [&duration(start_s), " instead: ", late, " late"].concat()
-}
-
-/// “late with a start of 5 s”.
-pub(crate) fn late_with_start(start_s: f64) -> String {
-    ["late with a start of ", &duration(start_s)].concat()
 }
 
 /// “3 are too few”.
@@ -218,9 +215,9 @@ pub(crate) fn too_few_fixed(replicas: u64) -> String {
     [&count(replicas), " are too few"].concat()
 }
 
-/// “all 10 were asked for”.
+/// “all 10 asked for”.
 pub(crate) fn all_asked(most: u64) -> String {
-    ["all ", &count(most), " were asked for"].concat()
+    ["all ", &count(most), " asked for"].concat()
 }
 
 /// “asked for 6 of 10 at most”.
@@ -303,9 +300,16 @@ pub(crate) fn policy_name(word: &str, min: u64, start_s: Option<f64>) -> String 
     if word == "fixed" {
         return [&count(min), " fixed"].concat();
     }
+    let name = match word {
+        "knative" => "Knative",
+        "wva-v1" => "WVA V1",
+        "wva-v2" => "WVA V2",
+        "trend" => "Trend",
+        other => fleet_policy(other),
+    };
     match start_s {
-        Some(start_s) => [fleet_policy(word), ", ", &duration(start_s), " start"].concat(),
-        None => fleet_policy(word).to_owned(),
+        Some(start_s) => [name, ", ", &duration(start_s), " start"].concat(),
+        None => name.to_owned(),
     }
 }
 
@@ -364,3 +368,5 @@ pub(crate) fn hours_so_far(hours: &str) -> String {
 pub(crate) fn up_to_rate(rate_per_s: f64) -> String {
     ["up to ", &quantity::rate(rate_per_s)].concat()
 }
+
+pub(crate) const FLEET_TARGET_HELP: &str = "What each replica should have of the signal; three quarters of the engine’s sequences until it is set.";

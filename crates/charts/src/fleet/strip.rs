@@ -92,7 +92,8 @@ pub(super) fn clock<DB: DrawingBackend>(
     let rect =
         Rect { left: tight.left - 6.0, right: tight.right + 6.0, top: y - 9.0, bottom: y + 9.0 };
     brush.rect(&rect, theme.text, 1.0)?;
-    let label = plain(text, (x, y), Anchor::Middle, theme.surface);
+    // Not the surface's colour, in which halos are drawn.
+    let label = plain(text, (x, y), Anchor::Middle, theme.bg);
     brush.text(&Label { bold: true, ..label })
 }
 

@@ -85,7 +85,6 @@ pub(super) const TARGET: Field = Field {
     example: "64",
     min: 0.001,
     max: 1e9,
-    slider: log(1.0, 4096.0, Snap::Octaves(&[1.0, 1.25, 1.5, 1.75])),
     ..word(
         "fleet.target",
         "Target per replica",
@@ -120,6 +119,7 @@ pub(super) const MAX: Field = Field {
 pub(super) const INITIAL: Field = Field {
     help: "Replicas that are ready at the beginning; the fewest if absent.",
     example: "6",
+    slider: None,
     ..replicas(
         "fleet.initial",
         "Ready at first",

@@ -122,7 +122,7 @@ fn sentence(scenario: &Scenario, answer: &FleetAnswer) -> String {
     } else if u64::from(asked) <= first {
         strings::fleet_never_asked(first)
     } else {
-        strings::fleet_asked(u64::from(asked), spec.start_s, answer.sums.peak_ready)
+        strings::fleet_asked(u64::from(asked), spec.start_s)
     };
     let fault =
         strings::fleet_fault_told(spec.fault_word(), spec.fault_at_s, answer.sums.restarted);
@@ -141,7 +141,6 @@ fn worst_fact(answer: &FleetAnswer) -> Fact {
     let Some(worst) = worst(answer) else {
         return Fact { label, value: strings::UNKNOWN.to_owned(), ..Fact::default() };
     };
-    let end_s = worst.start_s + answer.window_s;
     let queue = answer.slices.iter().max_by_key(|slice| slice.waiting);
     let (waiting, at_s) =
         queue.map_or((0, 0.0), |slice| (slice.waiting, slice.start_s + answer.window_s));
@@ -149,7 +148,7 @@ fn worst_fact(answer: &FleetAnswer) -> Fact {
         label,
         value: worst.ttft_s.1.map_or_else(|| strings::UNKNOWN.to_owned(), duration),
         line: (
-            strings::worst_window(worst.start_s, end_s, answer.end_s),
+            strings::worst_window(worst.start_s, answer.end_s),
             strings::P99_TTFT_SHORT.to_owned(),
         ),
         second: strings::waiting(waiting),
@@ -168,6 +167,7 @@ fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact 
     let spec = &scenario.fleet;
     let late = answer.sums.late();
     let quick = quick_start(scenario, &shown.rows);
+    let fixed = fewest_fixed(scenario, shown);
     let asked = answer.slices.iter().map(|slice| slice.asked).max().unwrap_or(0);
     let (value, line) = if answer.sums.met_share() >= scenario.slo.share {
         (strings::NOTHING, strings::TARGET_HOLDS.to_owned())
@@ -175,19 +175,17 @@ fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact 
         (strings::REPLICAS, strings::too_few_fixed(spec.min))
     } else if let Some(quick) = quick.filter(|row| row.sums.late() * 2 <= late) {
         (strings::START_DELAY, instead(quick))
+    } else if let Some(fixed) = fixed.filter(|row| row.spec.min <= spec.max) {
+        (strings::AUTOSCALER, strings::fixed_would_hold(fixed.spec.min))
+    } else if !shown.is_complete {
+        (strings::UNKNOWN, strings::BEING_TRIED.to_owned())
     } else if u64::from(asked) >= spec.max {
         (strings::MOST_REPLICAS, strings::all_asked(spec.max))
-    } else if quick.is_some() || shown.is_complete {
-        (strings::AUTOSCALER, strings::asked_at_most(u64::from(asked), spec.max))
     } else {
-        (strings::UNKNOWN, strings::BEING_TRIED.to_owned())
+        (strings::AUTOSCALER, strings::asked_at_most(u64::from(asked), spec.max))
     };
-    let (second, second_line) = match quick {
-        Some(row) => {
-            (share(1.0 - row.sums.met_share()), strings::late_with_start(row.spec.start_s))
-        }
-        None => (strings::most_ready(answer.sums.peak_ready), strings::READY_AT_MOST.to_owned()),
-    };
+    let second = strings::most_ready(answer.sums.peak_ready);
+    let second_line = strings::READY_AT_MOST.to_owned();
     Fact {
         label,
         value: value.to_owned(),
