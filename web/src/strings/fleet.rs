@@ -25,6 +25,7 @@ pub(crate) const READY_AT_MOST: &str = "ready at most";
 pub(crate) const NO_STEP_RAN: &str = "of it without a step";
 pub(crate) const NO_STEP_SHORT: &str = "without a step";
 pub(crate) const P99_TTFT_SHORT: &str = "P99 TTFT";
+pub(crate) const FIXED_SHORT: &str = "replicas";
 pub(crate) const QUEUE_SHORT: &str = "longest queue";
 
 pub(crate) const TIMELINE: &str = "The fleet over time";
@@ -160,8 +161,8 @@ pub(crate) fn fleet_never_asked(first: u64) -> String {
 /// What was asked for, and how long it takes.
 pub(crate) fn fleet_asked(asked: u64, start_s: f64) -> String {
     format!(
-        "The autoscaler asked for {} at most; each takes {} to start.",
-        counted(asked, "replica", "replicas"),
+        "The autoscaler asked for {} at most; a start takes {}.",
+        count(asked),
         duration(start_s)
     )
 }
@@ -185,9 +186,9 @@ pub(crate) fn clock(at_s: f64, end_s: f64) -> String {
     [&(whole / 60).to_string(), ":", zero, &(whole % 60).to_string()].concat()
 }
 
-/// “P99 TTFT, from 6:00 on”.
-pub(crate) fn worst_window(from_s: f64, end_s: f64) -> String {
-    ["P99 TTFT, from ", &clock(from_s, end_s), " on"].concat()
+/// “P99 TTFT, at 6:00”.
+pub(crate) fn worst_window(at_s: f64, end_s: f64) -> String {
+    ["P99 TTFT, at ", &clock(at_s, end_s)].concat()
 }
 
 /// “403 waiting”.
@@ -198,6 +199,11 @@ pub(crate) fn waiting(requests: u64) -> String {
 /// “longest queue, at 8:10”.
 pub(crate) fn longest_queue(at_s: f64, end_s: f64) -> String {
     ["longest queue, at ", &clock(at_s, end_s)].concat()
+}
+
+/// “5 s: 0.05 % late”, where there is little room.
+pub(crate) fn start_instead_short(start_s: f64, late: &str) -> String {
+    [&duration(start_s), ": ", late, " late"].concat()
 }
 
 /// “5 fixed would hold”.

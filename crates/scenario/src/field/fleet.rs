@@ -17,7 +17,6 @@ const DAY_S: f64 = 86_400.0;
 const TIME_SNAPS: Snap = Snap::Decades(&[1.0, 1.2, 1.5, 1.8, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0]);
 /// Minutes, and hours.
 const LENGTH_SNAPS: Snap = Snap::Octaves(&[1.0546875, 1.318359375, 1.7578125]);
-const REPLICA_SNAPS: Snap = Snap::Multiples(1.0);
 const FACTORS: StepSizes = StepSizes::Multiply([1.01, 1.1, 2.0]);
 
 const fn time(key: &'static str, label: &'static str, access: Access) -> Field {
@@ -33,15 +32,14 @@ const fn replicas(key: &'static str, label: &'static str, access: Access) -> Fie
     Field {
         quantity: Unit::Count,
         max: MOST_REPLICAS,
-        slider: Some(Slider {
-            min: 0.0,
-            max: 64.0,
-            scale: Scale::Linear,
-            snap: REPLICA_SNAPS,
-            steps: StepSizes::Add([1.0, 4.0, 8.0]),
-        }),
+        slider: replica_slider(0.0),
         ..word(key, label, Group::Fleet, access)
     }
+}
+
+const fn replica_slider(min: f64) -> Option<Slider> {
+    let (snap, steps) = (Snap::Multiples(1.0), StepSizes::Add([1.0, 4.0, 8.0]));
+    Some(Slider { min, max: 64.0, scale: Scale::Linear, snap, steps })
 }
 
 const fn log(min: f64, max: f64, snap: Snap) -> Option<Slider> {
@@ -108,6 +106,7 @@ pub(super) const MAX: Field = Field {
     help: "Most replicas.",
     example: "12",
     min: 1.0,
+    slider: replica_slider(1.0),
     default: "10",
     ..replicas(
         "fleet.max",

@@ -169,34 +169,36 @@ fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact 
     let quick = quick_start(scenario, &shown.rows);
     let fixed = fewest_fixed(scenario, shown);
     let asked = answer.slices.iter().map(|slice| slice.asked).max().unwrap_or(0);
+    let same = |text: String| (text.clone(), text);
     let (value, line) = if answer.sums.met_share() >= scenario.slo.share {
-        (strings::NOTHING, strings::TARGET_HOLDS.to_owned())
+        (strings::NOTHING, same(strings::TARGET_HOLDS.to_owned()))
     } else if spec.policy_word() == "fixed" {
-        (strings::REPLICAS, strings::too_few_fixed(spec.min))
+        (strings::REPLICAS, same(strings::too_few_fixed(spec.min)))
     } else if let Some(quick) = quick.filter(|row| row.sums.late() * 2 <= late) {
         (strings::START_DELAY, instead(quick))
     } else if let Some(fixed) = fixed.filter(|row| row.spec.min <= spec.max) {
-        (strings::AUTOSCALER, strings::fixed_would_hold(fixed.spec.min))
+        (strings::AUTOSCALER, same(strings::fixed_would_hold(fixed.spec.min)))
     } else if !shown.is_complete {
-        (strings::UNKNOWN, strings::BEING_TRIED.to_owned())
+        (strings::UNKNOWN, same(strings::BEING_TRIED.to_owned()))
     } else if u64::from(asked) >= spec.max {
-        (strings::MOST_REPLICAS, strings::all_asked(spec.max))
+        (strings::MOST_REPLICAS, same(strings::all_asked(spec.max)))
     } else {
-        (strings::AUTOSCALER, strings::asked_at_most(u64::from(asked), spec.max))
+        (strings::AUTOSCALER, same(strings::asked_at_most(u64::from(asked), spec.max)))
     };
     let second = strings::most_ready(answer.sums.peak_ready);
     let second_line = strings::READY_AT_MOST.to_owned();
     Fact {
         label,
         value: value.to_owned(),
-        line: (line.clone(), line),
+        line,
         second,
         second_line: (second_line.clone(), second_line),
     }
 }
 
-fn instead(row: &FleetRow) -> String {
-    strings::start_instead(row.spec.start_s, &share(1.0 - row.sums.met_share()))
+fn instead(row: &FleetRow) -> (String, String) {
+    let (start_s, late) = (row.spec.start_s, share(1.0 - row.sums.met_share()));
+    (strings::start_instead(start_s, &late), strings::start_instead_short(start_s, &late))
 }
 
 fn hours_fact(sums: &FleetSums, gpus: u64) -> Fact {
@@ -243,7 +245,7 @@ fn fixed_fact(scenario: &Scenario, sums: &FleetSums, shown: &Shown) -> Fact {
     Fact {
         label,
         value: strings::fixed_count(&count(row.spec.min)),
-        line: (late.clone(), late),
+        line: (late, strings::FIXED_SHORT.to_owned()),
         second: strings::gpu_hours(row.sums.gpu_hours),
         second_line: (change.clone(), change),
     }
