@@ -87,7 +87,7 @@ struct Inner {
     /// Generation of the pools under way, and what was asked; a fresh worker is asked again.
     pools: Option<(u64, Box<Question>, PoolsAsked)>,
     /// The same of a fleet over time.
-    fleet: Option<(u64, Box<Question>, Vec<u8>)>,
+    fleet: Option<(u64, Vec<u8>)>,
     /// The file of the recording; a fresh worker gets it again.
     file: Option<File>,
     /// A file that is to become the recording.
@@ -189,7 +189,7 @@ impl Client {
             let mut inner = self.inner.borrow_mut();
             inner.waiting = None;
             let flight = inner.flight.take().map(|(generation, _)| generation);
-            [flight, inner.fleet.take().map(|(generation, ..)| generation)]
+            [flight, inner.fleet.take().map(|(generation, _)| generation)]
         };
         for generation in running.into_iter().flatten() {
             self.post(&ToWorker::Cancel { generation });
@@ -239,12 +239,12 @@ impl Client {
     }
 
     /// Asks for a fleet over time, beside whatever else is asked; a newer one replaces it.
-    pub(crate) fn fleet(&self, question: Question, packed: Vec<u8>) {
+    pub(crate) fn fleet(&self, packed: Vec<u8>) {
         {
             let mut inner = self.inner.borrow_mut();
             inner.generation += 1;
             inner.last_sign_ms = now_ms();
-            inner.fleet = Some((inner.generation, Box::new(question), packed));
+            inner.fleet = Some((inner.generation, packed));
         }
         self.post_fleet();
     }
@@ -254,15 +254,15 @@ impl Client {
             let inner = self.inner.borrow();
             inner.fleet.clone().filter(|_| inner.ready && inner.is_whole())
         };
-        if let Some((generation, question, packed)) = fleet {
-            self.post(&ToWorker::Fleet { generation, question, packed });
+        if let Some((generation, packed)) = fleet {
+            self.post(&ToWorker::Fleet { generation, packed });
         }
     }
 
     fn hear_of_fleet(&self, generation: u64, packed: Vec<u8>, complete: bool) {
         let is_current = {
             let mut inner = self.inner.borrow_mut();
-            let is_current = inner.fleet.as_ref().is_some_and(|(now, ..)| *now == generation);
+            let is_current = inner.fleet.as_ref().is_some_and(|(now, _)| *now == generation);
             if is_current && complete {
                 inner.fleet = None;
             }

@@ -3,9 +3,13 @@
 use scenario::FleetSpec;
 use serde::{Deserialize, Serialize};
 
-/// What is asked beside the question.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+use crate::Question;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FleetAsked {
+    /// The traffic, and each replica.
+    pub question: Question,
     /// The fleet.
     pub spec: FleetSpec,
     /// GPUs of one replica.

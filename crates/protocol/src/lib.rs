@@ -62,8 +62,6 @@ pub enum ToWorker {
     Fleet {
         /// Grows with every request of the page, plans included.
         generation: u64,
-        /// The traffic, and each replica.
-        question: Box<Question>,
         /// What [`pack`] makes of a [`FleetAsked`].
         packed: Vec<u8>,
     },

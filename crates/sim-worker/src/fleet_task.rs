@@ -6,8 +6,7 @@
 use std::{hint::black_box, sync::Arc};
 
 use protocol::{
-    FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums, FromWorker, Question,
-    Traffic,
+    FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums, FromWorker, Traffic,
 };
 use scenario::{FLEET_POLICIES, FleetSpec};
 use sim_core::{
@@ -33,24 +32,14 @@ const QUICK_START_S: f64 = 5.0;
 /// Begins the fleet that the page calls `generation`. Requests are those of `trace` where the question
 /// is about a recording.
 #[inline(never)]
-pub(crate) fn begin(
-    generation: u64,
-    question: &Question,
-    packed: &[u8],
-    trace: Option<&Arc<Trace>>,
-) -> Box<dyn Aside> {
-    begin_late(generation, question, packed, trace)
+pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
+    begin_late(generation, packed, trace)
 }
 
 /// A door stays with the first part itself, so it is as thin as can be.
 #[inline(never)]
-fn begin_late(
-    generation: u64,
-    question: &Question,
-    packed: &[u8],
-    trace: Option<&Arc<Trace>>,
-) -> Box<dyn Aside> {
-    let stage = Stage::begin(question, packed, trace).unwrap_or_else(Stage::Refused);
+fn begin_late(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
+    let stage = Stage::begin(packed, trace).unwrap_or_else(Stage::Refused);
     black_box(Box::new(FleetTask { generation, stage }))
 }
 
@@ -68,37 +57,40 @@ enum Stage {
     Refused(String),
 }
 
+/// What all fleets on one traffic have in common.
+#[derive(Clone, Copy)]
+struct Tried {
+    compares: bool,
+    gpus_per_replica: u64,
+}
+
 /// A fleet being simulated.
 struct Running {
     setup: Setup,
-    asked: FleetAsked,
+    spec: FleetSpec,
+    tried: Tried,
     simulation: FleetSimulation,
     signs: u64,
 }
 
 impl Running {
-    fn begin(setup: Setup, asked: FleetAsked) -> Result<Self, String> {
-        let FleetAsked { spec, gpus_per_replica, .. } = asked;
+    fn begin(setup: Setup, spec: FleetSpec, tried: Tried) -> Result<Self, String> {
         let start_up = StartUp::fixed(spec.start_s);
-        let fleet = spec.fleet(setup.clone(), gpus_per_replica, start_up);
+        let fleet = spec.fleet(setup.clone(), tried.gpus_per_replica, start_up);
         let fleet = fleet.map_err(|error| sentence(&error.to_string()))?;
         let simulation = FleetSimulation::new(fleet, Keep::default());
         let simulation = simulation.map_err(|error| sentence(&error.to_string()))?;
-        Ok(Self { setup, asked, simulation, signs: 0 })
+        Ok(Self { setup, spec, tried, simulation, signs: 0 })
     }
 }
 
 impl Stage {
-    fn begin(
-        question: &Question,
-        packed: &[u8],
-        trace: Option<&Arc<Trace>>,
-    ) -> Result<Self, String> {
+    fn begin(packed: &[u8], trace: Option<&Arc<Trace>>) -> Result<Self, String> {
         let Some(asked) = protocol::unpack::<FleetAsked>(packed) else {
             return Err("The page and its worker do not understand each other. Reload it.".into());
         };
-        let mut setup = question.resolved().setup;
-        match (&question.traffic, trace) {
+        let mut setup = asked.question.resolved().setup;
+        match (&asked.question.traffic, trace) {
             (Traffic::Recorded { rate_per_s, recorded_per_s }, Some(trace)) => {
                 let speed = rate_per_s / recorded_per_s;
                 setup.workload.requests = trace.rows().len() as u64;
@@ -113,7 +105,8 @@ impl Stage {
                 setup.workload.requests = requests.map_err(|e| sentence(&e.to_string()))?;
             }
         }
-        Ok(Self::Asked(Box::new(Running::begin(setup, asked)?)))
+        let tried = Tried { compares: asked.compares, gpus_per_replica: asked.gpus_per_replica };
+        Ok(Self::Asked(Box::new(Running::begin(setup, asked.spec, tried)?)))
     }
 }
 
@@ -146,20 +139,20 @@ impl Aside for FleetTask {
             Stage::Others(running, search) => (running, Some(search)),
             Stage::Refused(_) => return true,
         };
-        let Running { setup, asked, simulation, .. } = *running;
+        let Running { setup, spec, tried, simulation, .. } = *running;
         let run = simulation.finish();
         let sums = sums(&run);
         let is_small = setup.workload.requests <= MOST_TO_COMPARE;
         let first = search.is_none();
-        let search = search.get_or_insert_with(|| Search::new(&asked, is_small));
-        search.heard(&asked.spec, &sums, setup.slo.share);
-        let next =
-            search.next().and_then(|spec| Running::begin(setup, FleetAsked { spec, ..asked }).ok());
+        let search = search.get_or_insert_with(|| Search::new(&spec, tried.compares && is_small));
+        search.heard(&spec, &sums, setup.slo.share);
+        let next = search.next().and_then(|spec| Running::begin(setup, spec, tried).ok());
         let complete = next.is_none();
         if first {
-            tell(&FleetNews::Answer(Box::new(answer(&run, &asked))), complete);
+            let answer = answer(&run, &spec, tried.gpus_per_replica);
+            tell(&FleetNews::Answer(Box::new(answer)), complete);
         } else {
-            tell(&FleetNews::Row(FleetRow { spec: asked.spec, sums }), complete);
+            tell(&FleetNews::Row(FleetRow { spec, sums }), complete);
         }
         if let Some(next) = next {
             self.stage = Stage::Others(Box::new(next), std::mem::take(search));
@@ -182,11 +175,11 @@ struct Search {
 }
 
 impl Search {
-    fn new(asked: &FleetAsked, is_small: bool) -> Self {
-        if !(asked.compares && is_small) {
+    fn new(asked: &FleetSpec, compares: bool) -> Self {
+        if !compares {
             return Self::default();
         }
-        let spec = asked.spec;
+        let spec = *asked;
         let with = |policy: &str| {
             let place = FLEET_POLICIES.iter().position(|known| *known == policy);
             FleetSpec { policy: place.unwrap_or(0) as u8, ..spec }
@@ -230,12 +223,12 @@ impl Search {
     }
 }
 
-fn answer(run: &LiveRun, asked: &FleetAsked) -> FleetAnswer {
+fn answer(run: &LiveRun, spec: &FleetSpec, gpus_per_replica: u64) -> FleetAnswer {
     FleetAnswer {
         sums: sums(run),
-        window_s: asked.spec.window_or_usual_s(),
+        window_s: spec.window_or_usual_s(),
         end_s: run.end_s,
-        gpus_per_replica: asked.gpus_per_replica,
+        gpus_per_replica,
         slices: run.windows.iter().map(slice).collect(),
     }
 }
@@ -277,6 +270,7 @@ fn slice(window: &FleetWindow) -> FleetSlice {
 
 #[cfg(test)]
 mod tests {
+    use protocol::Question;
     use scenario::Scenario;
     use sim_core::fleet::live::simulate_live;
 
@@ -293,8 +287,8 @@ mod tests {
 
     fn told(scenario: &Scenario, compares: bool) -> Vec<(FleetNews, bool)> {
         let question = Question::of(&scenario.resolve().expect("numbers")).expect("a question");
-        let asked = FleetAsked { spec: scenario.fleet, gpus_per_replica: 1, compares };
-        let mut task = begin(3, &question, &protocol::pack(&asked), None);
+        let asked = FleetAsked { question, spec: scenario.fleet, gpus_per_replica: 1, compares };
+        let mut task = begin(3, &protocol::pack(&asked), None);
         let (mut told, mut pieces) = (Vec::new(), 0);
         let mut post = |message: FromWorker| match message {
             FromWorker::Fleet { generation: 3, packed, complete } => {

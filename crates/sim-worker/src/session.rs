@@ -68,9 +68,8 @@ impl Session {
                 let task = pools_task::begin(generation, &question, asked, trace);
                 self.pools = Some((generation, task));
             }
-            ToWorker::Fleet { generation, question, packed } => {
-                let trace = self.recording.as_ref();
-                let task = fleet_task::begin(generation, &question, &packed, trace);
+            ToWorker::Fleet { generation, packed } => {
+                let task = fleet_task::begin(generation, &packed, self.recording.as_ref());
                 self.fleet = Some((generation, task));
             }
             ToWorker::ForgetRecording => self.recording = None,

@@ -89,9 +89,16 @@ fn of_answer(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Card {
     let sums = &answer.sums;
     let holds = sums.met_share() >= scenario.slo.share;
     let of = count_of(sums.late(), sums.offered);
+    let hero = share(1.0 - sums.met_share());
+    // Beside a wide number the headline has less room.
+    let size = match hero.chars().filter(|c| *c != quantity::NARROW_SPACE).count() {
+        ..=3 => Size::Number,
+        4..=6 => Size::Wide,
+        _ => Size::Widest,
+    };
     Card {
-        hero: share(1.0 - sums.met_share()),
-        size: Size::Number,
+        hero,
+        size,
         is_stale: false,
         headline: strings::REQUESTS_LATE.to_owned(),
         qualifier: of.clone(),

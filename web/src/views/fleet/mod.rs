@@ -133,6 +133,7 @@ fn ask_late(state: State) {
     };
     let spec = now.fleet;
     let packed = protocol::pack(&FleetAsked {
+        question: asked.question,
         spec,
         gpus_per_replica: now.gpus_per_engine(),
         compares: true,
@@ -144,7 +145,7 @@ fn ask_late(state: State) {
     if !matches!(state.activity.get_untracked(), Activity::Stopped { .. }) {
         state.activity.set(Activity::Running(0, PARTS as u32));
     }
-    state.with_client(|client| client.fleet(asked.question, packed));
+    state.with_client(|client| client.fleet(packed));
 }
 
 /// Takes what a worker tells of the fleet; a door.
