@@ -55,6 +55,7 @@ pub(crate) const WINDOW_COLUMNS: [&str; 10] = [
 ];
 
 pub(crate) const POLICIES: &str = "Policies on the same traffic";
+pub(crate) const POLICIES_TABLE: &str = "Policies as a table";
 pub(crate) const POLICIES_BESIDE: &str = "one run each";
 pub(crate) const POLICIES_RUNNING: &str = "being tried";
 pub(crate) const POLICY_COLUMNS: [&str; 4] = ["Policy", "Late", "P99 TTFT", "GPU-hours"];
@@ -138,6 +139,14 @@ pub(crate) fn fleet_bounds(min: u64, max: u64) -> String {
 /// “60 s to start”.
 pub(crate) fn fleet_start(start_s: f64) -> String {
     [&duration(start_s), " to start"].concat()
+}
+
+/// “1,746 of 7,434”; of millions only how many there are, or the first number would push them out.
+pub(crate) fn late_of(late: u64, offered: u64) -> String {
+    if offered >= 1_000_000 {
+        return ["of ", &count(offered)].concat();
+    }
+    quantity::count_of(late, offered)
 }
 
 /// What a live region says.
@@ -241,10 +250,10 @@ pub(crate) fn gpu_hours(hours: f64) -> String {
     quantity::with_unit(&number(hours), "h")
 }
 
-/// “11 replicas of 1 GPU”.
+/// “11 starts, 1 GPU each”.
 pub(crate) fn replicas_started(started: u64, gpus: u64) -> String {
-    let replicas = counted(started, "replica", "replicas");
-    [&replicas, " of ", &counted(gpus, "GPU", "GPUs")].concat()
+    let starts = counted(started, "start", "starts");
+    [&starts, ", ", &counted(gpus, "GPU", "GPUs"), " each"].concat()
 }
 
 /// “67 % idle”.

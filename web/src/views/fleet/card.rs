@@ -1,7 +1,7 @@
 //! What the answer card says of a fleet: a pure function of what is known.
 
 use protocol::{FleetAnswer, FleetRow, FleetSlice, FleetSums};
-use quantity::{count, count_of, duration, share};
+use quantity::{count, duration, share};
 use scenario::Scenario;
 
 use super::Shown;
@@ -88,7 +88,7 @@ fn waiting(pill: Pill) -> Card {
 fn of_answer(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Card {
     let sums = &answer.sums;
     let holds = sums.met_share() >= scenario.slo.share;
-    let of = count_of(sums.late(), sums.offered);
+    let of = strings::late_of(sums.late(), sums.offered);
     let hero = share(1.0 - sums.met_share());
     // Beside a wide number the headline has less room.
     let size = match hero.chars().filter(|c| *c != quantity::NARROW_SPACE).count() {
@@ -169,6 +169,14 @@ fn quick_start<'a>(scenario: &Scenario, rows: &'a [FleetRow]) -> Option<&'a Flee
     rows.iter().find(|row| row.spec.policy == spec.policy && row.spec.start_s < spec.start_s)
 }
 
+/// Whether most of those that were late ended while as many replicas were ready as there may be.
+fn is_full(answer: &FleetAnswer, most: u64) -> bool {
+    let late = |slice: &FleetSlice| slice.served - slice.slo_met;
+    let full = answer.slices.iter().filter(|slice| u64::from(slice.replicas[2]) >= most);
+    let all: u64 = answer.slices.iter().map(late).sum();
+    full.map(late).sum::<u64>() * 2 > all
+}
+
 fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact {
     let [_, label, ..] = strings::FLEET_FACTS;
     let spec = &scenario.fleet;
@@ -187,7 +195,7 @@ fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact 
         (strings::AUTOSCALER, same(strings::fixed_would_hold(fixed.spec.min)))
     } else if !shown.is_complete {
         (strings::UNKNOWN, same(strings::BEING_TRIED.to_owned()))
-    } else if u64::from(asked) >= spec.max {
+    } else if is_full(answer, spec.max) {
         (strings::MOST_REPLICAS, same(strings::all_asked(spec.max)))
     } else {
         (strings::AUTOSCALER, same(strings::asked_at_most(u64::from(asked), spec.max)))
@@ -255,5 +263,144 @@ fn fixed_fact(scenario: &Scenario, sums: &FleetSums, shown: &Shown) -> Fact {
         line: (late, strings::FIXED_SHORT.to_owned()),
         second: strings::gpu_hours(row.sums.gpu_hours),
         second_line: (change.clone(), change),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::FleetSpec;
+
+    use super::*;
+
+    fn slice(start_s: f64, ready: u32, late: u64, p99_s: f64) -> FleetSlice {
+        FleetSlice {
+            start_s,
+            offered: 200,
+            served: 200,
+            slo_met: 200 - late,
+            rejected: 0,
+            ttft_s: (Some(0.1), Some(p99_s)),
+            waiting: late * 2,
+            running: 10,
+            kv: (0.1, 0.2),
+            replicas: [0, 0, ready, 0],
+            asked: 6,
+        }
+    }
+
+    fn sums(late: u64, gpu_hours: f64) -> FleetSums {
+        FleetSums {
+            offered: 400,
+            completed: 400,
+            rejected: 0,
+            in_flight: 0,
+            slo_met: 400 - late,
+            ttft_s: (Some(0.1), Some(2.0)),
+            tpot_p99_s: Some(0.02),
+            gpu_hours,
+            busy: 0.75,
+            peak_ready: 6,
+            started: 6,
+            restarted: 0,
+        }
+    }
+
+    /// Two windows, in the second of which half are late though all six replicas are ready.
+    fn answer() -> FleetAnswer {
+        let slices = vec![slice(0.0, 2, 10, 0.5), slice(60.0, 6, 100, 53.2)];
+        FleetAnswer {
+            sums: sums(110, 2.0),
+            window_s: 60.0,
+            end_s: 120.0,
+            gpus_per_replica: 1,
+            slices,
+        }
+    }
+
+    fn told(rows: Vec<FleetRow>, is_complete: bool) -> Card {
+        let mut scenario = Scenario::preset();
+        scenario.fleet.max = 6;
+        let shown = Shown {
+            asked: scenario.clone(),
+            answered: Some((scenario.clone(), answer())),
+            rows,
+            is_complete,
+        };
+        card(&Resolution::new(scenario), Some(&shown), &Activity::Idle, false)
+    }
+
+    fn facts(card: Card) -> [Fact; 4] {
+        let Right::Facts(facts) = card.right else { panic!("{:?}", card.right) };
+        *facts
+    }
+
+    fn row(policy: &str, min: u64, start_s: f64, late: u64) -> FleetRow {
+        let place = scenario::FLEET_POLICIES.iter().position(|word| *word == policy);
+        let policy = place.expect("a policy") as u8;
+        let spec = FleetSpec { policy, min, start_s, ..Scenario::preset().fleet };
+        FleetRow { spec, sums: sums(late, 1.5) }
+    }
+
+    #[test]
+    fn the_card_tells_the_share_that_is_late_and_the_worst_window() {
+        let card = told(Vec::new(), false);
+        assert_eq!((card.hero.as_str(), card.pill.tone), ("27.5\u{202f}%", "bad"));
+        assert_eq!(card.qualifier, "110 of 400");
+        let [worst, limit, hours, fixed] = facts(card);
+        assert_eq!(
+            (worst.value.as_str(), worst.line.0.as_str()),
+            ("53.2\u{202f}s", "P99 TTFT, at 1:00")
+        );
+        assert_eq!(worst.second, "200 waiting");
+        assert_eq!((limit.value.as_str(), limit.line.0.as_str()), ("–", "being tried"));
+        assert_eq!(
+            (hours.value.as_str(), hours.second.as_str()),
+            ("2\u{202f}h", "25\u{202f}% idle")
+        );
+        assert_eq!(fixed.line.0, "being tried");
+    }
+
+    #[test]
+    fn what_limits_it_is_what_was_tried() {
+        let limit = |rows, is_complete| {
+            let [_, limit, ..] = facts(told(rows, is_complete));
+            limit.value
+        };
+        assert_eq!(limit(vec![row("hpa", 1, 5.0, 20)], false), "Start delay");
+        let slow = row("hpa", 1, 5.0, 100);
+        assert_eq!(limit(vec![slow, row("fixed", 4, 60.0, 0)], true), "Autoscaler");
+        assert_eq!(limit(vec![slow, row("fixed", 12, 60.0, 50)], true), "Most replicas");
+        // Of a run that is too long to be tried with others, only what it shows is told.
+        assert_eq!(limit(Vec::new(), true), "Most replicas");
+    }
+
+    #[test]
+    fn the_fewest_fixed_are_told_once_all_have_been_tried() {
+        let rows =
+            || vec![row("fixed", 6, 60.0, 0), row("fixed", 4, 60.0, 3), row("fixed", 3, 60.0, 90)];
+        let fixed = |is_complete| {
+            let [.., fixed] = facts(told(rows(), is_complete));
+            fixed
+        };
+        assert_eq!(fixed(false).value, "–");
+        assert_eq!(
+            (fixed(true).value.as_str(), fixed(true).second_line.0.as_str()),
+            ("4 fixed", "25\u{202f}% less than this")
+        );
+    }
+
+    #[test]
+    fn an_older_answer_is_no_answer_to_new_settings() {
+        let shown = Shown {
+            asked: Scenario::preset(),
+            answered: Some((Scenario::preset(), answer())),
+            rows: Vec::new(),
+            is_complete: true,
+        };
+        let mut scenario = Scenario::preset();
+        scenario.rate_per_s = 50.0;
+        let now = Activity::Running(620, 1000);
+        let card = card(&Resolution::new(scenario), Some(&shown), &now, false);
+        assert_eq!((card.hero.as_str(), card.pill.text.as_str()), ("–", "62\u{202f}%"));
     }
 }

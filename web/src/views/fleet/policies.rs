@@ -57,7 +57,7 @@ pub(super) fn policies(state: State, shown: Memo<Option<Arc<Shown>>>) -> El {
         el("span").class("panel-sub").text_of(beside),
     ]);
     let rows = move || told.with(|told| told.iter().map(row).collect::<Vec<El>>());
-    let table = crate::views::know::table(strings::POLICIES, &strings::POLICY_COLUMNS, rows);
+    let table = crate::views::know::table(strings::POLICIES_TABLE, &strings::POLICY_COLUMNS, rows);
     el("section").class("card panel fleet-policies").attr("aria-label", strings::POLICIES).child([
         head,
         plot,
