@@ -158,6 +158,7 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
   assert.deepEqual(order, [
     "Skip to the answer",
     "Plan",
+    "Fleet",
     "How we know",
     "Copy link",
     "Keys",

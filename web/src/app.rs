@@ -16,6 +16,7 @@ use crate::{
     theme::{ThemeState, media_signal},
     url_state,
     views::{
+        fleet::fleet,
         know::know,
         plan::{ANSWER_ID, announcer, plan},
     },
@@ -94,6 +95,10 @@ fn page(state: State, layout: Layout) -> El {
         column.set_scroll_top(0);
         match state.view.get() {
             View::Plan => plan(condensed),
+            View::Fleet => {
+                let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
+                state.late.view(strings::VIEW_NOT_LOADED, instead, || fleet(state, condensed))
+            }
             View::Know => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
                 state.late.view(strings::VIEW_NOT_LOADED, instead, || know(state))
@@ -101,7 +106,10 @@ fn page(state: State, layout: Layout) -> El {
         }
     };
     let inner = with_notice_line(el("div").class("main-inner")).region(view);
-    let name = move || if state.view.get() == View::Know { "know" } else { "plan" };
+    let name = move || match state.view.get() {
+        View::Plan => "plan",
+        other => other.name(),
+    };
     el("div").class("page").attr_of("data-view", name).child([
         top_bar(),
         side_panel(),

@@ -163,7 +163,8 @@ fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
         "r" | "R" if state.view.get_untracked() == View::Know => state.prove(),
         "r" | "R" => state.run_again(),
         "1" => state.show(View::Plan),
-        "2" => state.show(View::Know),
+        "2" => state.show(View::Fleet),
+        "6" => state.show(View::Know),
         "t" | "T" => state.knee_as_table.update(|on| *on = !*on),
         "l" | "L" => shell::copy_link(state),
         _ => {}

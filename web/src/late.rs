@@ -165,19 +165,28 @@ impl LatePart {
         instead: fn(&str, Option<El>) -> Nodes,
         build: impl FnOnce() -> Nodes,
     ) -> Nodes {
+        match self.in_its_place(failed, instead) {
+            Some(nodes) => nodes,
+            None => build(),
+        }
+    }
+
+    /// What stands there until the late part has come; in one copy, whatever is built then.
+    #[inline(never)]
+    fn in_its_place(self, failed: &str, instead: fn(&str, Option<El>) -> Nodes) -> Option<Nodes> {
         match self.stage.get() {
-            Stage::Here => build(),
+            Stage::Here => None,
             Stage::Failed => {
                 let retry = el("button")
                     .attr("type", "button")
                     .class("button")
                     .on(ev::click, move |_| self.want())
                     .text(strings::TRY_AGAIN);
-                instead(failed, Some(retry))
+                Some(instead(failed, Some(retry)))
             }
             Stage::Absent | Stage::Loading => {
                 self.want();
-                instead(strings::LOADING, None)
+                Some(instead(strings::LOADING, None))
             }
         }
     }

@@ -12,13 +12,17 @@ use crate::{
     dom::{El, el},
     icons::{Icon, mark},
     keys,
-    memo::effect,
+    late::note,
+    memo::{effect, memo},
     recording::recording_in,
     state::{Sheet, State, View},
     strings,
     theme::{Choice, ThemeState},
     url_state,
-    views::plan::{ANSWER_ID, settings_panel},
+    views::{
+        fleet,
+        plan::{ANSWER_ID, settings_panel},
+    },
 };
 
 /// How long a toast stays.
@@ -35,6 +39,7 @@ pub(crate) fn top_bar() -> El {
     let state = expect_context::<State>();
     let views = el("nav").class("views").attr("aria-label", strings::VIEWS).child([
         view_link(state, View::Plan, strings::PLAN),
+        view_link(state, View::Fleet, strings::FLEET),
         el("span").class("views-line").attr("aria-hidden", "true"),
         view_link(state, View::Know, strings::KNOW),
     ]);
@@ -181,7 +186,15 @@ pub(crate) fn side_panel() -> El {
         }
     });
     let grip = grip(&side, state);
-    side.child([grip, settings_panel(engine_open), sheet_foot(state)])
+    let is_fleet = memo(move |_| state.view.get() == View::Fleet);
+    let panel = move || {
+        if !is_fleet.get() {
+            return settings_panel(engine_open).into();
+        }
+        state.late.view(strings::SETTINGS_NOT_LOADED, note, || fleet::settings(state))
+    };
+    let panel = el("div").class("side-panel").region(panel);
+    side.child([grip, panel, sheet_foot(state, is_fleet)])
 }
 
 fn focus_first(side: &Element) {
@@ -190,7 +203,7 @@ fn focus_first(side: &Element) {
     }
 }
 
-fn sheet_foot(state: State) -> El {
+fn sheet_foot(state: State, is_fleet: Memo<bool>) -> El {
     let is_open = move || state.sheet.get() != Sheet::Peek;
     let toggle = move |_| {
         let is_open = state.sheet.get_untracked() != Sheet::Peek;
@@ -201,7 +214,12 @@ fn sheet_foot(state: State) -> El {
         .truth_of("aria-expanded", is_open)
         .on(ev::click, toggle)
         .text_of(move || if is_open() { strings::FEWER_SETTINGS } else { strings::ALL_SETTINGS });
-    el("div").class("sheet-foot").child([button, el("span").text(strings::SETTINGS_COUNT)])
+    el("div").class("sheet-foot").child([
+        button,
+        el("span").text_of(move || {
+            if is_fleet.get() { strings::FLEET_SETTINGS_COUNT } else { strings::SETTINGS_COUNT }
+        }),
+    ])
 }
 
 /// The sheet's grip: drag it to a stop, or tap it to go to the next.

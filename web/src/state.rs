@@ -3,7 +3,10 @@
 //! One scenario is the truth. Everything else follows from it: the resolved numbers and the closed
 //! form at once, the simulated answer when the worker has it.
 
-use std::{cell::RefCell, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
 
 use leptos::prelude::*;
 use planner::{PlanAnswer, ProofAnswer, Remedy};
@@ -21,7 +24,7 @@ use crate::{
     recording::{Seldom, recording_in},
     steps::Steps,
     strings,
-    views::plan::pools_card,
+    views::{fleet, plan::pools_card},
     worker_client::{Asked, Client, News},
 };
 
@@ -72,6 +75,10 @@ pub(crate) struct State {
     /// What came of prefill and decode pools, and whether that is of an older scenario.
     pub(crate) pools: RwSignal<Option<Seldom>>,
     pub(crate) pools_are_stale: RwSignal<bool>,
+    /// What is known of the fleet over time.
+    pub(crate) fleet: RwSignal<Option<Seldom>>,
+    /// What the live region says of it.
+    pub(crate) fleet_said: RwSignal<String>,
     /// The toast beside which the recording is offered as a file.
     pub(crate) offer: RwSignal<Option<String>>,
     /// What the scenario resolves to.
@@ -123,6 +130,8 @@ pub(crate) struct State {
 pub(crate) enum View {
     /// How many GPUs.
     Plan,
+    /// What a fleet does over time.
+    Fleet,
     /// How we know.
     Know,
 }
@@ -131,18 +140,32 @@ impl View {
     /// The view that a link names; Plan where it names none, or one that is not here.
     pub(crate) fn of_link(link: &str) -> Self {
         let mut names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
-        if names.next_back() == Some(Self::KNOW) { Self::Know } else { Self::Plan }
+        match names.next_back() {
+            Some(Self::FLEET) => Self::Fleet,
+            Some(Self::KNOW) => Self::Know,
+            _ => Self::Plan,
+        }
     }
 
     /// A link to this view of a scenario.
     pub(crate) fn link(self, scenario: &Scenario) -> String {
         let link = scenario.to_link();
-        match self {
-            Self::Plan => link,
-            Self::Know => [&link, "&view=", Self::KNOW].concat(),
+        match self.name() {
+            "" => link,
+            name => [&link, "&view=", name].concat(),
         }
     }
 
+    /// Its name in links; Plan has none.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "",
+            Self::Fleet => Self::FLEET,
+            Self::Know => Self::KNOW,
+        }
+    }
+
+    const FLEET: &'static str = "fleet";
     const KNOW: &'static str = "know";
 }
 
@@ -194,6 +217,8 @@ impl State {
             file_is_refused: RwSignal::new(false),
             pools: RwSignal::new(None),
             pools_are_stale: RwSignal::new(false),
+            fleet: RwSignal::new(None),
+            fleet_said: RwSignal::new(String::new()),
             offer: RwSignal::new(None),
             resolution,
             answered: RwSignal::new(None),
@@ -291,6 +316,15 @@ impl State {
             },
         );
         on_change(move || self.late.stage.track(), move || self.hear_of_late_part());
+        let was_fleet = Cell::new(self.is_fleet());
+        on_change(
+            move || self.view.track(),
+            move || {
+                if was_fleet.replace(self.is_fleet()) != self.is_fleet() {
+                    self.ask_in_view();
+                }
+            },
+        );
         on_change(
             move || self.dragging.track(),
             move || {
@@ -319,6 +353,10 @@ impl State {
             return;
         }
         self.asked.update_value(|asked| asked.quick = quick);
+        if self.is_fleet() {
+            self.ask_fleet();
+            return;
+        }
         let Some(asked) = self.question(quick) else {
             // The scenario itself says why it has no answer.
             self.with_client(Client::cancel);
@@ -336,16 +374,55 @@ impl State {
         self.with_client(|client| client.ask(asked));
     }
 
+    fn is_fleet(self) -> bool {
+        self.view.get_untracked() == View::Fleet
+    }
+
+    /// The view asks something else of the worker than the last one.
+    fn ask_in_view(self) {
+        self.with_client(Client::cancel);
+        // A control that both have.
+        self.last_control.set("rate");
+        let is_known = self.answered.with_untracked(|answered| {
+            let answered = answered.as_ref().filter(|answered| answered.is_complete());
+            answered.is_some_and(|a| self.current.with_untracked(|now| a.is_of(now)))
+        });
+        if is_known && !self.is_fleet() {
+            self.activity.set(Activity::Idle);
+        } else {
+            self.ask(false);
+        }
+    }
+
+    /// Has the fleet simulated once no slider moves any more, and once there is what simulates it.
+    fn ask_fleet(self) {
+        self.with_client(Client::cancel);
+        let is_here = self.late.stage.get_untracked() == Stage::Here;
+        if is_here && !self.is_quick() {
+            fleet::ask(self);
+            return;
+        }
+        if !is_here {
+            self.late.want();
+        }
+        if !matches!(self.activity.get_untracked(), Activity::Stopped { .. }) {
+            self.activity.set(Activity::Running(0, 0));
+        }
+    }
+
     /// The worker needs the late part, too; whoever waits for it in vain is told.
     fn hear_of_late_part(self) {
         match self.late.stage.get_untracked() {
             Stage::Here => {
                 let module = self.late.module.with_value(Clone::clone);
                 self.with_client(|client| client.take_late_part(module));
+                if self.is_fleet() {
+                    self.ask(false);
+                }
             }
             Stage::Failed => {
                 let waits = self.question(false).is_some_and(|q| q.question.wants_late_part());
-                if waits {
+                if waits || self.is_fleet() {
                     self.activity.set(Activity::NotLoaded);
                 }
                 self.reader_failed();
@@ -410,9 +487,12 @@ impl State {
             self.ask(false);
             return;
         }
-        let asked = self.question(false);
+        let asked = self.question(false).filter(|_| !self.is_fleet());
         self.activity.set(if asked.is_some() { Activity::Running(0, 0) } else { Activity::Idle });
         self.with_client(|client| client.start_again(asked));
+        if self.is_fleet() {
+            self.ask(false);
+        }
     }
 
     fn hear(self, news: News) {
@@ -426,6 +506,7 @@ impl State {
                 self.proved.set(Some(Arc::from(answer)));
             }
             News::Pools(packed) => pools_card::take(self, &packed),
+            News::Fleet(packed, complete) => fleet::take(self, &packed, complete),
             News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
             News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),

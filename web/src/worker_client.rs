@@ -53,6 +53,8 @@ pub(crate) enum News {
     Proof(Box<ProofAnswer>),
     /// What came of the pools that were asked for last.
     Pools(Vec<u8>),
+    /// How far the fleet is that was asked for last, or what came of it; whether that was all.
+    Fleet(Vec<u8>, bool),
     /// What became of the last file that was given: whether it is a recording, and what is told of it.
     FileRead(bool, Vec<u8>),
     /// The worker died of it.
@@ -85,6 +87,8 @@ struct Inner {
     proof: Option<(u64, u64)>,
     /// Generation of the pools under way, and what was asked; a fresh worker is asked again.
     pools: Option<(u64, Box<Question>, PoolsAsked)>,
+    /// The same of a fleet over time.
+    fleet: Option<(u64, Vec<u8>)>,
     /// The file of the recording; a fresh worker gets it again.
     file: Option<File>,
     /// A file that is to become the recording.
@@ -157,6 +161,7 @@ impl Client {
         self.post_proof();
         self.post_files();
         self.post_pools();
+        self.post_fleet();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -164,12 +169,13 @@ impl Client {
 
     /// Drops whatever is under way or waiting.
     pub(crate) fn cancel(&self) {
-        let flight = {
+        let running = {
             let mut inner = self.inner.borrow_mut();
             inner.waiting = None;
-            inner.flight.take()
+            let flight = inner.flight.take().map(|(generation, _)| generation);
+            [flight, inner.fleet.take().map(|(generation, _)| generation)]
         };
-        if let Some((generation, _)) = flight {
+        for generation in running.into_iter().flatten() {
             self.post(&ToWorker::Cancel { generation });
         }
     }
@@ -213,6 +219,41 @@ impl Client {
         };
         if let Some((generation, question, asked)) = pools {
             self.post(&ToWorker::Pools { generation, question, asked });
+        }
+    }
+
+    /// Asks for a fleet over time, beside whatever else is asked; a newer one replaces it.
+    pub(crate) fn fleet(&self, packed: Vec<u8>) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.generation += 1;
+            inner.last_sign_ms = now_ms();
+            inner.fleet = Some((inner.generation, packed));
+        }
+        self.post_fleet();
+    }
+
+    fn post_fleet(&self) {
+        let fleet = {
+            let inner = self.inner.borrow();
+            inner.fleet.clone().filter(|_| inner.ready && inner.is_whole())
+        };
+        if let Some((generation, packed)) = fleet {
+            self.post(&ToWorker::Fleet { generation, packed });
+        }
+    }
+
+    fn hear_of_fleet(&self, generation: u64, packed: Vec<u8>, complete: bool) {
+        let is_current = {
+            let mut inner = self.inner.borrow_mut();
+            let is_current = inner.fleet.as_ref().is_some_and(|(now, _)| *now == generation);
+            if is_current && complete {
+                inner.fleet = None;
+            }
+            is_current
+        };
+        if is_current {
+            (self.tell)(News::Fleet(packed, complete));
         }
     }
 
@@ -418,6 +459,9 @@ impl Client {
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
             FromWorker::Pools { generation, packed } => self.hear_of_pools(generation, packed),
+            FromWorker::Fleet { generation, packed, complete } => {
+                self.hear_of_fleet(generation, packed, complete);
+            }
             FromWorker::FileRead { is_recording, packed } => {
                 self.hear_of_file(is_recording, packed);
             }
@@ -483,6 +527,7 @@ impl Client {
         self.post_proof();
         self.post_files();
         self.post_pools();
+        self.post_fleet();
         if let Some(lost_ms) = lost_ms {
             (self.tell)(News::Revived { silent_ms: now_ms() - lost_ms });
         }
@@ -502,7 +547,8 @@ impl Client {
             }
             inner.last_look_ms = now;
             let reads = !inner.unheard.is_empty();
-            let busy = reads || inner.flight.is_some() || inner.proof.is_some();
+            let busy =
+                reads || inner.flight.is_some() || inner.proof.is_some() || inner.fleet.is_some();
             let expects = inner.link.is_some() && (busy || !inner.ready);
             let patience_ms = if reads { READING_MS } else { SILENCE_MS };
             expects && now - inner.last_sign_ms > patience_ms

@@ -10,6 +10,7 @@ mod cost;
 mod curve;
 mod data;
 mod error;
+mod fleet;
 mod geometry;
 mod ground;
 mod knee;
@@ -33,6 +34,10 @@ pub use accuracy::{AccuracyDot, draw_accuracy};
 pub use cost::{CostDot, draw_costs};
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
+pub use fleet::{
+    FleetBin, FleetData, FleetEvent, FleetGeometry, FleetRowKind, PolicyDot, PolicyKind,
+    draw_fleet, draw_fleet_cursor, draw_policies, fleet_geometry,
+};
 pub use geometry::{KneeGeometry, Panel, Rect};
 pub use knee::{draw_cursor, draw_knee, knee_geometry};
 pub use memory_bar::{MemoryPart, draw_memory_bar};
@@ -41,6 +46,8 @@ pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
-pub use svg::{accuracy_svg, costs_svg, knee_svg, memory_bar_svg, queues_svg, tornado_svg};
+pub use svg::{
+    accuracy_svg, costs_svg, fleet_svg, knee_svg, memory_bar_svg, queues_svg, tornado_svg,
+};
 pub use theme::Theme;
 pub use tornado::{TornadoBar, TornadoData, draw_tornado};

@@ -7,6 +7,7 @@ use crate::accuracy::{AccuracyDot, draw_accuracy};
 use crate::cost::{CostDot, draw_costs};
 use crate::data::KneeData;
 use crate::error::ChartError;
+use crate::fleet::{FleetData, FleetRowKind, draw_fleet};
 use crate::geometry::Rect;
 use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
@@ -72,6 +73,24 @@ fn document(
         root.present().map_err(ChartError::of)?;
     }
     Ok(finished(&drawn, title, theme, style))
+}
+
+/// A fleet over time as an SVG document on the theme's surface, all its rows with their names.
+/// [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its rows.
+pub fn fleet_svg(data: &FleetData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
+        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
+        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
+        draw_fleet(&root, data, (&FleetRowKind::ALL, true), theme, style)?;
+        root.present().map_err(ChartError::of)?;
+    }
+    Ok(finished(&drawn, "A fleet over time", theme, style))
 }
 
 /// Queues against theory as an SVG document on the theme's surface. [`Style::svg`] suits it.

@@ -3,21 +3,18 @@
 use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, ValueEnum};
+use scenario::{FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetError, FleetSpec};
 use sim_core::{
     Setup,
     fleet::{
         autoscale::{
-            fixed::Fixed,
-            hpa::{Bounds, Hpa, Tolerance},
-            keda::ScaledObject,
-            knative::{DeciderSpec, ScaleToZero, TARGET_UTILIZATION},
             schedule::{Calendar, Cron, Floor},
             wva,
         },
         live::{Deferral, Fault, LiveFleet},
         nodes::NodePool,
-        policy::{Aggregate, Policy, Signal},
-        router::Router,
+        outcome::LiveRun,
+        policy::{Aggregate, Policy},
         start_up::{StageTime, StartUp},
     },
 };
@@ -34,7 +31,7 @@ use crate::{
 Examples:
   headroom fleet rate=40 --policy hpa --target 24 --max 8
   headroom fleet rate=40 --policy keda --min 0 --cold-start qwen3-32b-h100-cold --provision 210
-  headroom fleet rate=40 'profile=spike(300s,600s,3)' --start 240 --csv > fleet.csv
+  headroom fleet rate=40 'profile=spike(300s,600s,3)' fleet.start=240s --csv > fleet.csv
   headroom fleet rate=40 --floor '6 from 45 7 * * 1-5 to 0 19 * * 1-5' --fault node@1800
   headroom fleet rate=40 prefix=800 in=1000 --prefix-cache 8 --router prefix-affinity --policy fixed --min 4
   headroom fleet rate=40 --policy fixed --min 4 --fault surge:2.5:120@300 --fault stall:1@600
@@ -45,94 +42,95 @@ pub(crate) struct FleetArgs {
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
-    /// How many requests to send, in place of sim.requests.
-    #[arg(long, value_name = "N", value_parser = requests, conflicts_with = "trace")]
+    /// How many requests to send, in place of as many as come in fleet.duration.
+    #[arg(long, value_name = "N", value_parser = requests, allow_hyphen_values = true, conflicts_with = "trace")]
     pub(crate) requests: Option<NonZeroU32>,
-    /// Who decides how many replicas there are.
-    #[arg(long, value_enum, default_value = "hpa")]
-    policy: PolicyName,
-    /// What hpa, keda and trend look at.
-    #[arg(long, value_enum, default_value = "in-flight")]
-    signal: SignalName,
+    /// Who decides how many replicas there are (fleet.policy) [default: hpa].
+    #[arg(long, value_enum)]
+    policy: Option<PolicyName>,
+    /// What hpa, keda and trend look at (fleet.signal) [default: in-flight].
+    #[arg(long, value_enum)]
+    signal: Option<SignalName>,
     /// How keda puts the replicas together: a sum of which each has its share of --target, or a mean
     /// or maximum held to it.
     #[arg(long, value_enum, default_value = "sum")]
     aggregate: AggregateName,
-    /// What each replica should have of it (knative: its requests at once) [default: three quarters
-    /// of the engine’s requests at once].
-    #[arg(long, value_name = "X", value_parser = amount)]
+    /// What each replica should have of it (knative: its requests at once; fleet.target) [default:
+    /// three quarters of the engine’s requests at once].
+    #[arg(long, value_name = "X", value_parser = some_amount, allow_hyphen_values = true)]
     target: Option<f64>,
     /// Above which result keda is active.
-    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
     activation: f64,
-    /// Fewest replicas.
-    #[arg(long, value_name = "N", default_value = "1")]
-    min: u16,
-    /// Most replicas.
-    #[arg(long, value_name = "N", default_value = "10")]
-    max: u16,
-    /// Replicas that are ready at the beginning [default: --min].
-    #[arg(long, value_name = "N")]
+    /// Fewest replicas (fleet.min) [default: 1].
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
+    min: Option<u16>,
+    /// Most replicas (fleet.max) [default: 10].
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
+    max: Option<u16>,
+    /// Replicas that are ready at the beginning (fleet.initial) [default: --min].
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     initial: Option<u16>,
     /// Replicas for certain hours, from one cron expression to another; may be repeated.
-    #[arg(long, value_name = "N from CRON to CRON")]
+    #[arg(long, value_name = "N from CRON to CRON", allow_hyphen_values = true)]
     floor: Vec<String>,
     /// Day of the week and time of day at the beginning, for --floor.
-    #[arg(long, value_name = "DAY HH:MM", default_value = "mon 00:00")]
+    #[arg(long, value_name = "DAY HH:MM", allow_hyphen_values = true, default_value = "mon 00:00")]
     begin: String,
-    /// Time a replica takes to start, seconds, whatever is cached [default: 60].
-    #[arg(long, value_name = "S", value_parser = amount, conflicts_with = "cold_start")]
+    /// Time a replica takes to start, seconds, whatever is cached (fleet.start) [default: 60].
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
     #[arg(long, value_name = "NAME")]
     pub(crate) cold_start: Option<String>,
     /// Coefficient of variation of each stage of a start.
-    #[arg(long, value_name = "X", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "X", value_parser = variation, allow_hyphen_values = true, default_value = "0")]
     start_cv: f64,
     /// Time a new node takes, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "0")]
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
     provision: f64,
     /// Nodes, of one replica each, at the beginning [default: --max].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     nodes: Option<u16>,
     /// Most nodes that can be had [default: --max].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     quota: Option<u16>,
     /// Nodes kept free for the next replica.
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true, default_value = "0")]
     warm: u16,
-    /// Who gets which request.
-    #[arg(long, value_enum, default_value = "least-in-flight")]
-    router: RouterName,
+    /// Who gets which request (fleet.router) [default: least-in-flight].
+    #[arg(long, value_enum)]
+    router: Option<RouterName>,
     /// Time between two scrapes, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "15")]
+    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true, default_value = "15")]
     scrape: f64,
     /// Let replicas that start count as idle in what is scraped.
     #[arg(long)]
     count_warming: bool,
     /// Beginnings of prompts (prefix=…) that each replica keeps in its cache.
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true, default_value = "0")]
     prefix_cache: u16,
     /// A class whose requests wait for one another, so many of them at once in the whole fleet: for
     /// an adapter's places, which no replica has more of.
-    #[arg(long, value_name = "CLASS:N")]
+    #[arg(long, value_name = "CLASS:N", allow_hyphen_values = true)]
     defer: Option<String>,
     /// A key of WVA's saturation configuration, by its own name; may be repeated.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", allow_hyphen_values = true)]
     wva: Vec<String>,
-    /// Something that goes wrong at a time: replica, node, metrics:SECONDS, stall:SECONDS,
+    /// Something that goes wrong at a time, beside fleet.fault: replica, node, metrics:SECONDS, stall:SECONDS,
     /// slow:TIMES:SECONDS (starts) or surge:TIMES:SECONDS (traffic), with @S; may be repeated.
-    #[arg(long, value_name = "WHAT@S")]
+    #[arg(long, value_name = "WHAT@S", allow_hyphen_values = true)]
     fault: Vec<String>,
-    /// Width of the windows of the results, seconds.
-    #[arg(long, value_name = "S", value_parser = amount, default_value = "60")]
-    pub(crate) window: f64,
+    /// Width of the windows of the results, seconds (fleet.window) [default: by the length of the
+    /// run].
+    #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true)]
+    window: Option<f64>,
     /// Also write what is scraped under vLLM’s metric names, as OpenMetrics text, for dashboards and
     /// alert rules (promtool tsdb create-blocks-from openmetrics).
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]
     pub(crate) openmetrics: Option<PathBuf>,
     /// Unix time of the beginning in it, seconds [default: a Monday, 5 January 2026, and --begin].
-    #[arg(long, value_name = "S", value_parser = amount, requires = "openmetrics")]
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, requires = "openmetrics")]
     epoch: Option<f64>,
     /// Put policies side by side on the same traffic, each by its name or as NAME:KEY=VALUE,… with
     /// signal, aggregate, target, activation, min, max or floor in place of the options; target=4/8/16
@@ -140,7 +138,7 @@ pub(crate) struct FleetArgs {
     #[arg(long, value_name = "POLICY", num_args = 1.., conflicts_with = "policy")]
     pub(crate) compare: Vec<String>,
     /// What a GPU costs an hour, for --compare.
-    #[arg(long, value_name = "X", value_parser = amount, requires = "compare")]
+    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, requires = "compare")]
     pub(crate) price: Option<f64>,
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -244,6 +242,39 @@ fn one_of_each(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// How many replicas or nodes.
+fn replicas(text: &str) -> Result<u16, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "it must be a whole number from 0 to 65,535, for example 8".to_owned())
+}
+
+/// A span of time that is not nothing.
+fn some_seconds(text: &str) -> Result<f64, String> {
+    amount(text).ok().filter(|value| *value >= LEAST_SPAN_S).ok_or_else(|| {
+        "it must be a time of 0.1 to 1,000,000,000 seconds, for example 15".to_owned()
+    })
+}
+
+/// Shorter windows and shorter times between scrapes would be more events than requests.
+const LEAST_SPAN_S: f64 = 0.1;
+
+/// A coefficient of variation.
+fn variation(text: &str) -> Result<f64, String> {
+    amount(text)
+        .ok()
+        .filter(|value| *value <= 10.0)
+        .ok_or_else(|| "it must be a number from 0 to 10, for example 0.3".to_owned())
+}
+
+/// A number above 0.
+fn some_amount(text: &str) -> Result<f64, String> {
+    amount(text)
+        .ok()
+        .filter(|value| *value >= 1e-3)
+        .ok_or_else(|| "it must be a number from 0.001 to 1,000,000,000, for example 30".to_owned())
+}
+
 /// A number of 0 or more.
 fn amount(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
@@ -284,20 +315,19 @@ impl FleetArgs {
         };
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
         let mut args = self.clone();
-        args.policy = named(name).map_err(&error)?;
+        args.policy = Some(named(name).map_err(&error)?);
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let no_value = || error(format!("{setting} has no value"));
             let (key, value) = setting.split_once('=').ok_or_else(no_value)?;
-            let number = || amount(value).map_err(|why| error(format!("{key}: {why}")));
-            let count =
-                || value.parse().map_err(|_| error(format!("{key} must be a whole number")));
+            let named_error = |why: String| error(format!("{key}: {why}"));
+            let count = || replicas(value).map_err(named_error);
             match key {
-                "signal" => args.signal = named(value).map_err(&error)?,
+                "signal" => args.signal = Some(named(value).map_err(&error)?),
                 "aggregate" => args.aggregate = named(value).map_err(&error)?,
-                "target" => args.target = Some(number()?),
-                "activation" => args.activation = number()?,
-                "min" => args.min = count()?,
-                "max" => args.max = count()?,
+                "target" => args.target = Some(some_amount(value).map_err(named_error)?),
+                "activation" => args.activation = amount(value).map_err(named_error)?,
+                "min" => args.min = Some(count()?),
+                "max" => args.max = Some(count()?),
                 "floor" => args.floor = vec![value.to_owned()],
                 _ => return Err(error(format!("there is no setting {key}"))),
             }
@@ -305,48 +335,115 @@ impl FleetArgs {
         Ok(args)
     }
 
-    /// The fleet that is meant, over the traffic and the engine of `setup`.
-    /// Classes are numbered in the order of `classes`.
-    pub(crate) fn fleet(&self, setup: Setup, classes: &[String]) -> Result<LiveFleet, Failure> {
-        if self.max == 0 || self.max < self.min {
-            return Err(Failure::input(format!(
-                "--max {}: it must be 1 or more, and at least --min {}.",
-                self.max, self.min
-            )));
+    /// What the scenario says of the fleet, with the options in its place.
+    pub(crate) fn spec(&self, said: &FleetSpec) -> FleetSpec {
+        let place = |words: &[&str], word: Option<&str>, said: u8| {
+            let found = word.and_then(|word| words.iter().position(|known| *known == word));
+            found.map_or(said, |place| place as u8)
+        };
+        let count = |given: Option<u16>| given.map(u64::from);
+        FleetSpec {
+            policy: place(FLEET_POLICIES, name(self.policy).as_deref(), said.policy),
+            signal: place(FLEET_SIGNALS, name(self.signal).as_deref(), said.signal),
+            router: place(FLEET_ROUTERS, name(self.router).as_deref(), said.router),
+            target: self.target.or(said.target),
+            min: count(self.min).unwrap_or(said.min),
+            max: count(self.max).unwrap_or(said.max),
+            initial: count(self.initial).or(said.initial),
+            start_s: self.start.unwrap_or(said.start_s),
+            window_s: self.window.or(said.window_s),
+            ..*said
         }
-        let start_up = self.start_up()?;
-        let initial = self.initial.unwrap_or(self.min);
-        let nodes = self.nodes.unwrap_or(self.max);
+    }
+
+    /// The fleet that is meant, over the traffic and the engine of `setup`, whose replicas have so
+    /// many GPUs. Classes are numbered in the order of `classes`.
+    pub(crate) fn fleet(
+        &self,
+        spec: &FleetSpec,
+        (setup, classes): (Setup, &[String]),
+        gpus_per_replica: u64,
+    ) -> Result<LiveFleet, Failure> {
+        let is_empty = spec.first() == 0 && spec.min == 0 && self.floor.is_empty();
+        if spec.policy_word() == "fixed" && is_empty {
+            return Err(Failure::input(
+                "--min 0: with --policy fixed there would never be a replica. Give --min 1 or more, \
+                 for example --min 4.",
+            ));
+        }
+        let start_up = self.start_up(spec.start_s)?;
+        let mut fleet = spec.fleet(setup, gpus_per_replica, start_up).map_err(refused)?;
+        let (initial, most) = (fleet.initial_replicas, fleet.nodes.max_nodes);
+        let nodes = self.nodes.map_or(most, u32::from);
         if initial > nodes {
             return Err(Failure::input(format!(
-                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each."
+                "--initial {initial}: there are --nodes {nodes} at the beginning, of one replica each. \
+                 Give --nodes {initial} or more, or a smaller --initial."
             )));
         }
+        self.adjust(&mut fleet.policy)?;
+        let faults = [fleet.faults, self.faults()?].concat();
         Ok(LiveFleet {
-            policy: self.policy(&setup, &start_up)?,
-            router: self.router(),
             floors: self.floor.iter().map(|text| floor(text)).collect::<Result<_, _>>()?,
             calendar: calendar(&self.begin)?,
-            start_up,
             nodes: NodePool {
-                initial_nodes: nodes.into(),
-                max_nodes: self.quota.unwrap_or(self.max).max(nodes).into(),
+                initial_nodes: nodes,
+                max_nodes: self.quota.map_or(most, u32::from).max(nodes),
                 warm_nodes: self.warm.into(),
                 provisioning: self.stage(self.provision),
-                ..NodePool::default()
+                ..fleet.nodes
             },
-            initial_replicas: initial.into(),
             scrape_s: self.scrape,
             counts_warming: self.count_warming,
             cached_prefixes: self.prefix_cache.into(),
             deferral: self.deferral(classes)?,
             keeps_samples: self.openmetrics.is_some(),
-            drain_grace_s: 30.0,
-            window_s: self.window,
-            patience_s: 3600.0,
-            faults: self.faults()?,
-            setup,
+            faults: in_order(faults),
+            ..fleet
         })
+    }
+
+    /// Puts into a policy what only options say.
+    fn adjust(&self, policy: &mut Policy) -> Result<(), Failure> {
+        let version = match policy {
+            Policy::WvaV1 { .. } => Some(wva::Version::V1),
+            Policy::WvaV2 { .. } => Some(wva::Version::V2),
+            _ => None,
+        };
+        let keys = self.wva_config(version)?;
+        match policy {
+            Policy::Keda { aggregate, activation_threshold, .. } => {
+                *activation_threshold = self.activation;
+                *aggregate = match self.aggregate {
+                    AggregateName::Sum => Aggregate::Sum,
+                    AggregateName::Mean => Aggregate::Mean,
+                    AggregateName::Max => Aggregate::Max,
+                };
+            }
+            Policy::WvaV1 { config, .. } => *config = keys.v1,
+            Policy::WvaV2 { config, .. } => *config = keys.v2,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Tell of faults that changed nothing: those after the end, and those with nothing to strike.
+    pub(crate) fn tell_idle_faults(&self, fleet: &LiveFleet, run: &LiveRun) {
+        for (index, (at_s, fault)) in fleet.faults.iter().enumerate() {
+            let fault = [fault_word(*fault), "@", &quantity::plain(*at_s, 0)].concat();
+            match run.faults_struck.get(index) {
+                Some(true) => {}
+                Some(false) => output::note(&format!(
+                    "--fault {fault} has no effect: no replica was ready then. Give a time at which \
+                     one is, or more replicas with --min."
+                )),
+                None => output::note(&format!(
+                    "--fault {fault} has no effect: the last request was done after {}. Give an \
+                     earlier time, or more --requests.",
+                    quantity::duration(run.end_s)
+                )),
+            }
+        }
     }
 
     const fn stage(&self, mean_s: f64) -> StageTime {
@@ -357,9 +454,9 @@ impl FleetArgs {
         }
     }
 
-    fn start_up(&self) -> Result<StartUp, Failure> {
+    fn start_up(&self, start_s: f64) -> Result<StartUp, Failure> {
         let measured = match &self.cold_start {
-            None => StartUp::fixed(self.start.unwrap_or(60.0)),
+            None => StartUp::fixed(start_s),
             Some(slug) => match catalog::cold_start(slug) {
                 Some(start) => start.start_up,
                 None => {
@@ -382,84 +479,8 @@ impl FleetArgs {
         })
     }
 
-    const fn router(&self) -> Router {
-        match self.router {
-            RouterName::SharedQueue => Router::SharedQueue,
-            RouterName::RoundRobin => Router::RoundRobin,
-            RouterName::Random => Router::Random,
-            RouterName::LeastInFlight => Router::LeastInFlight,
-            RouterName::PowerOfTwo => Router::PowerOfTwo,
-            RouterName::LeastKv => Router::LeastKv,
-            RouterName::PrefixAffinity => Router::PrefixAffinity,
-        }
-    }
-
-    fn policy(&self, setup: &Setup, start_up: &StartUp) -> Result<Policy, Failure> {
-        let signal = match self.signal {
-            SignalName::InFlight => Signal::InFlight,
-            SignalName::Queue => Signal::Queue,
-            SignalName::CapacityQueue => Signal::CapacityQueue,
-            SignalName::Running => Signal::Running,
-            SignalName::KvUsage => Signal::KvUsage,
-            SignalName::Rate => Signal::RequestRate,
-            SignalName::TokenRate => Signal::TokenRate,
-            SignalName::GpuBusy => Signal::GpuBusy,
-            SignalName::GpuMemory => Signal::GpuMemory,
-            SignalName::Cpu => Signal::Cpu,
-        };
-        let at_once = setup.engine.max_num_seqs;
-        let target = self.target.unwrap_or(at_once as f64 * 0.75);
-        let (min, max) = (i32::from(self.min), i32::from(self.max));
-        // An HPA cannot come back from zero by a metric of its pods.
-        let hpa = Hpa::new(Bounds { min: min.max(1), max });
-        let wva = self.wva_config()?;
-        Ok(match self.policy {
-            PolicyName::Fixed => Policy::Fixed(Fixed { replicas: min }),
-            PolicyName::Hpa => Policy::Hpa { hpa, signal, target, tolerance: Tolerance::default() },
-            PolicyName::Keda => Policy::Keda {
-                object: ScaledObject {
-                    min_replicas: min,
-                    max_replicas: max,
-                    ..ScaledObject::default()
-                },
-                signal,
-                aggregate: match self.aggregate {
-                    AggregateName::Sum => Aggregate::Sum,
-                    AggregateName::Mean => Aggregate::Mean,
-                    AggregateName::Max => Aggregate::Max,
-                },
-                threshold: target,
-                activation_threshold: self.activation,
-            },
-            PolicyName::Knative => Policy::Knative {
-                decider: DeciderSpec {
-                    target: target * TARGET_UTILIZATION,
-                    total: target,
-                    ..DeciderSpec::default()
-                },
-                zero: ScaleToZero { min_scale: min, max_scale: max, ..ScaleToZero::default() },
-            },
-            PolicyName::WvaV1 => Policy::WvaV1 { config: wva.v1, hpa },
-            PolicyName::WvaV2 => Policy::WvaV2 {
-                config: wva.v2,
-                limits: wva::EngineLimits {
-                    max_batched_tokens: setup.engine.max_num_batched_tokens.cast_signed(),
-                    max_num_seqs: at_once.cast_signed(),
-                },
-                hpa,
-            },
-            PolicyName::Trend => Policy::Trend {
-                bounds: Bounds { min, max },
-                signal,
-                per_replica: target,
-                samples: 20,
-                ahead_s: start_up.mean_s(false, false),
-            },
-        })
-    }
-
     /// What WVA goes by, with a note for each key that its analyzer does not read.
-    fn wva_config(&self) -> Result<wva::ConfigMap, Failure> {
+    fn wva_config(&self, version: Option<wva::Version>) -> Result<wva::ConfigMap, Failure> {
         let pair = |text: &String| {
             let parts = text.split_once('=');
             let value = parts.and_then(|(_, value)| amount(value).ok());
@@ -474,13 +495,9 @@ impl FleetArgs {
         let pairs = self.wva.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<(&str, f64)> =
             pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect();
-        let version = match self.policy {
-            PolicyName::WvaV2 => wva::Version::V2,
-            _ => wva::Version::V1,
-        };
+        let (reads, version) = (version.is_some(), version.unwrap_or(wva::Version::V1));
         let config = wva::ConfigMap::read(version, &keys)
             .map_err(|error| Failure::input(format!("--wva: {error}.")))?;
-        let reads = matches!(self.policy, PolicyName::WvaV1 | PolicyName::WvaV2);
         let ignored = if reads {
             config.ignored.clone()
         } else {
@@ -544,9 +561,41 @@ impl FleetArgs {
             };
             faults.push((at_s, fault));
         }
-        faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(faults)
     }
+}
+
+/// A fleet that cannot be, in the words of the options.
+fn refused(error: FleetError) -> Failure {
+    Failure::input(match error {
+        FleetError::Bounds { min, max } => format!(
+            "--max {max}: it must be 1 or more, and at least --min {min}. Give for example --max {}.",
+            min.max(10)
+        ),
+        other => other.to_string(),
+    })
+}
+
+fn in_order(mut faults: Vec<(f64, Fault)>) -> Vec<(f64, Fault)> {
+    faults.sort_by(|a, b| a.0.total_cmp(&b.0));
+    faults
+}
+
+/// What an option calls it.
+const fn fault_word(fault: Fault) -> &'static str {
+    match fault {
+        Fault::ReplicaLoss => "replica",
+        Fault::NodeLoss => "node",
+        Fault::MetricOutage(_) => "metrics",
+        Fault::Stall(_) => "stall",
+        Fault::SlowStart { .. } => "slow",
+        Fault::Surge { .. } => "surge",
+    }
+}
+
+/// An option as it is typed, which is what scenarios write, too.
+fn name(given: Option<impl ValueEnum>) -> Option<String> {
+    given?.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// `6 from 45 7 * * 1-5 to 0 19 * * 1-5`.

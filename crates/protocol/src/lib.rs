@@ -7,6 +7,7 @@
 //! The page has looked up all names before it asks: what crosses are plain numbers, so that the
 //! worker needs neither the catalogue nor the reader of what people type.
 
+mod fleet;
 mod pools;
 mod question;
 mod recording;
@@ -14,12 +15,13 @@ mod recording;
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use fleet::{FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums};
 pub use pools::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
 pub use recording::{Lengths, Recording, Saved};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -55,6 +57,13 @@ pub enum ToWorker {
         question: Box<Question>,
         /// The pools.
         asked: PoolsAsked,
+    },
+    /// Simulate a fleet over time. Plans go first; a newer fleet replaces the one under way.
+    Fleet {
+        /// Grows with every request of the page, plans included.
+        generation: u64,
+        /// What [`pack`] makes of a [`FleetAsked`].
+        packed: Vec<u8>,
     },
     /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
     /// read where it is needed, and answered by [`FromWorker::FileRead`].
@@ -113,6 +122,15 @@ pub enum FromWorker {
         generation: u64,
         /// What [`pack`] makes of a [`PoolsOutcome`].
         packed: Vec<u8>,
+    },
+    /// How far a fleet is, or what came of it.
+    Fleet {
+        /// The request that this is about.
+        generation: u64,
+        /// What [`pack`] makes of a [`FleetNews`].
+        packed: Vec<u8>,
+        /// Whether there is nothing more to come.
+        complete: bool,
     },
     /// What became of a file. A recording takes the place of an earlier one; if it is none, the
     /// earlier one stays.

@@ -19,15 +19,12 @@ mod calibration;
 mod carried;
 mod catalogue;
 mod check;
-<<<<<<< HEAD
 mod compare;
 mod cost;
 #[cfg(feature = "document")]
 mod document;
-mod export;
-=======
 mod experiments;
->>>>>>> h-f6
+mod export;
 mod fleet_over_time;
 mod json;
 mod knee;
@@ -63,15 +60,12 @@ pub use catalogue::{CatalogTelling, catalog_json, catalog_text};
 pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
-<<<<<<< HEAD
 pub use compare::{Difference, compare_json, compare_text, differences};
 pub use cost::{Price, SPLIT_RULE, cost_text, cost_value};
 #[cfg(feature = "document")]
 pub use document::{ReportParts, report_html, report_markdown};
-pub use export::{Deployment, bench_command, kubernetes, serve_command};
-=======
 pub use experiments::{experiment_json, experiment_text, experiments_text};
->>>>>>> h-f6
+pub use export::{Deployment, bench_command, kubernetes, serve_command};
 pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
 pub use json::{SCHEMA, json_with_notices, plan_json, plan_json_with, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
@@ -81,14 +75,10 @@ pub use know::{
 };
 pub use know_table::{know_json, know_text};
 pub use ledger::ledger_table;
-<<<<<<< HEAD
 pub use measured_curve::{CurveTelling, curve_json, curve_text};
 pub use memory::{MemoryTelling, memory_fits, memory_json, memory_parts, memory_text};
-=======
-pub use memory::{MemoryTelling, memory_fits, memory_json, memory_text};
 pub use open_metrics::open_metrics;
 pub use policies::{policies_csv, policies_json, policies_text};
->>>>>>> h-f6
 pub use pools::{pools_json, pools_text};
 pub use replicas::{replicas_json, replicas_text, slots_json, slots_text};
 pub use requests::requests_csv;

@@ -19,6 +19,7 @@ const fn router_name(router: Router) -> &'static str {
         Router::LeastInFlight => "fewest in flight",
         Router::PowerOfTwo => "better of two",
         Router::LeastKv => "fewest KV tokens",
+        Router::PrefixAffinity => "prefix affinity",
     }
 }
 

@@ -78,6 +78,27 @@ const QUEUE_MODEL: Need = Need {
     is_met: |scenario| scenario.step.kind == Some(StepKind::QueueModel),
 };
 
+const HPA: Need = Need {
+    key: "fleet.policy",
+    value: "hpa",
+    is_met: |scenario| matches!(scenario.fleet.policy_word(), "hpa" | "wva-v1" | "wva-v2"),
+};
+const SIGNALLED: Need = Need {
+    key: "fleet.policy",
+    value: "hpa",
+    is_met: |scenario| matches!(scenario.fleet.policy_word(), "hpa" | "keda" | "trend"),
+};
+const AIMED: Need = Need {
+    key: "fleet.policy",
+    value: "hpa",
+    is_met: |scenario| !matches!(scenario.fleet.policy_word(), "fixed" | "wva-v1" | "wva-v2"),
+};
+const FAULTY: Need = Need {
+    key: "fleet.fault",
+    value: "replica",
+    is_met: |scenario| scenario.fleet.fault_word() != "none",
+};
+
 /// Which settings need what. A part of a class goes by its own name, as a setting of all does.
 static NEEDS: &[Needy] = &[
     (
@@ -118,6 +139,10 @@ static NEEDS: &[Needy] = &[
     (&["disagg.decode"], &[PREFILL]),
     (&["disagg.link_gbps", "disagg.latency"], &[PREFILL, DECODE]),
     (&["priority"], &[PRIORITY_RULES, PRIORITIES]),
+    (&["fleet.scale_down_window"], &[HPA]),
+    (&["fleet.signal"], &[SIGNALLED]),
+    (&["fleet.target"], &[AIMED]),
+    (&["fleet.fault_at"], &[FAULTY]),
 ];
 
 /// Parts of a class that need something.

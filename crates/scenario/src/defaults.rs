@@ -6,6 +6,7 @@
 
 use sim_core::{ArrivalProcess, LengthSpec, Slo, clients::ClientTime};
 
+use crate::fleet::FleetSpec;
 use crate::overload::{Clients, Overload};
 use crate::profile::Profile;
 use crate::rules::SchedRules;
@@ -41,5 +42,6 @@ pub(crate) fn v1() -> Scenario {
         kv_capacity_tokens: None,
         deploy: Deploy::default(),
         sim: Sim { requests: 2000, replications: 8, seed: 0 },
+        fleet: FleetSpec::V1,
     }
 }

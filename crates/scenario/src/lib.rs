@@ -18,6 +18,7 @@ mod context;
 mod defaults;
 mod demand;
 mod field;
+mod fleet;
 mod json;
 mod lengths;
 mod link;
@@ -46,6 +47,10 @@ pub use demand::{Demand, DemandError, EXAMPLES as DEMAND_EXAMPLES, Tokens};
 pub use field::{
     Direction, ENGINES, FIELDS, Field, Group, KV_DTYPES, Scale, Slider, Snap, Step, StepSizes,
     WEIGHTS, field,
+};
+pub use fleet::{
+    FLEET_FAULTS, FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetError, FleetSpec,
+    METRIC_OUTAGE_S,
 };
 pub use json::ScenarioError;
 pub use notice::{Notice, NoticeKind, Parsed};

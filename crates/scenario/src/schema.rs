@@ -9,6 +9,7 @@ use sim_core::{
 
 use crate::{
     class::ClassSpec,
+    fleet::FleetSpec,
     overload::{Clients, ClosedLoop, Overload},
     profile::Profile,
     rules::SchedRules,
@@ -73,6 +74,8 @@ pub struct Scenario {
     pub deploy: Deploy,
     /// How much is simulated.
     pub sim: Sim,
+    /// The fleet over time.
+    pub fleet: FleetSpec,
 }
 
 /// Limits of the scheduler.

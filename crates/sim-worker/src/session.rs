@@ -11,7 +11,7 @@ use sim_core::{Progress, Run, Simulation, Trace};
 
 use crate::{
     aside::Aside,
-    pools_task, proof_task,
+    fleet_task, pools_task, proof_task,
     recording_task::{self, Taken},
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Session {
     proof: Option<(u64, Box<dyn Aside>)>,
     /// Goes on before the proof.
     pools: Option<(u64, Box<dyn Aside>)>,
+    /// Goes on before both.
+    fleet: Option<(u64, Box<dyn Aside>)>,
     /// What questions about a recording are about.
     recording: Option<Arc<Trace>>,
 }
@@ -66,6 +68,10 @@ impl Session {
                 let task = pools_task::begin(generation, &question, asked, trace);
                 self.pools = Some((generation, task));
             }
+            ToWorker::Fleet { generation, packed } => {
+                let task = fleet_task::begin(generation, &packed, self.recording.as_ref());
+                self.fleet = Some((generation, task));
+            }
             ToWorker::ForgetRecording => self.recording = None,
             // What becomes a file of the browser is not for here.
             ToWorker::WriteRecording { .. } => {}
@@ -78,6 +84,9 @@ impl Session {
                 }
                 if self.proof.as_ref().is_some_and(|(proof, _)| *proof == generation) {
                     self.proof = None;
+                }
+                if self.fleet.as_ref().is_some_and(|(fleet, _)| *fleet == generation) {
+                    self.fleet = None;
                 }
             }
         }
@@ -110,7 +119,7 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.pools.is_some() || self.proof.is_some()
+        self.task.is_some() || self.fleet.is_some() || self.pools.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.
@@ -139,7 +148,8 @@ impl Session {
 
     /// A slice of what goes on beside plans: whole pieces, so that a cancel may wait for one of them.
     fn go_on_aside(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let slot = if self.pools.is_some() { &mut self.pools } else { &mut self.proof };
+        let slots = [&mut self.fleet, &mut self.pools, &mut self.proof];
+        let Some(slot) = slots.into_iter().find(|slot| slot.is_some()) else { return };
         let Some((_, task)) = slot else { return };
         let mut done = false;
         while !done {

@@ -4,6 +4,7 @@
 //! field (the spread of a length, the length of a burst) has its own reading and slider in [`piece`].
 
 mod classes;
+mod fleet;
 mod kinds;
 mod lengths;
 mod piece;
@@ -19,6 +20,10 @@ use crate::strings;
 pub(crate) use classes::{
     ClassPart, add_class, caches_prefixes, class_part, loses_patience, put_class_part,
     remove_class, rename_class, shares_taken,
+};
+pub(crate) use fleet::{
+    FLEET_DURATION, FLEET_FAULT_AT, FLEET_INITIAL, FLEET_MAX, FLEET_MIN, FLEET_SCALE_DOWN,
+    FLEET_START, FLEET_TARGET,
 };
 pub(crate) use kinds::{ARRIVALS, IN_LENGTHS, Kinds, OUT_LENGTHS, PROFILE, RULES};
 pub(crate) use lengths::{IN, OUT};

@@ -1,11 +1,13 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod fleet;
 mod know;
 mod pools;
 mod recording;
 mod settings;
 
+pub(crate) use fleet::*;
 pub(crate) use know::*;
 pub(crate) use pools::*;
 pub(crate) use recording::*;
@@ -92,7 +94,7 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
-            ("1, 2", "Plan, How we know"),
+            ("1, 2, 6", "Plan, Fleet, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),

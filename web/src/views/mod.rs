@@ -1,4 +1,5 @@
 //! The views of the page.
 
+pub(crate) mod fleet;
 pub(crate) mod know;
 pub(crate) mod plan;

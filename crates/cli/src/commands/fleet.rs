@@ -2,30 +2,33 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
-use scenario::Scenario;
+use scenario::{FleetError, Parsed};
 use sim_core::{
-    Keep, Precision, RequestSource, Setup, SetupError,
+    Keep, RequestSource, Setup, SetupError,
     fleet::live::{LiveFleet, simulate_live},
 };
 
-use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, pool, trace};
+use crate::{
+    failure::Failure,
+    fleet_settings::FleetArgs,
+    input,
+    output::{self, Form},
+    pool, trace,
+};
 
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut scenario = input::scenario(&args.scenario)?;
+    let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
     if args.trace.trace.is_some() {
         trace::take_over(&mut scenario, args.trace.trace_rate.is_some());
     }
     let resolved = scenario.resolve().map_err(|error| Failure::input(error.to_string()))?;
-    if let Some(refused) = not_in_fleets(&scenario) {
-        return Err(Failure::input(format!(
-            "{refused}: headroom fleet has no queue limits, deadlines, clients that react, closed \
-             loops, sessions or prefill and decode pools; leave that out.",
-        )));
-    }
+    let refused = |error: FleetError| Failure::input(error.to_string());
+    scenario.check_fleet().map_err(refused)?;
+    let spec = args.spec(&scenario.fleet);
     let mut setup = resolved.setup;
     if let Some(path) = &args.trace.trace {
         let recording = Arc::new(trace::read(path, args.trace.skip_bad_rows)?);
@@ -37,74 +40,63 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         setup.workload.source = source;
     } else if let Some(requests) = args.requests {
         setup.workload.requests = requests.get().into();
+    } else {
+        setup.workload.requests = spec.requests(&setup.workload.source).map_err(refused)?;
     }
-    let keep = Keep { precision: Precision::default(), requests: false };
+    let gpus_each = scenario.gpus_per_engine();
+    let form = Form::of(args.json, args.csv);
     if !args.compare.is_empty() {
-        return compare(args, &setup, &resolved.classes, keep);
+        let text = compare(args, &scenario.fleet, (&setup, &resolved.classes), gpus_each)?;
+        output::print_answer(form, &text, &notices)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let fleet = args.fleet(setup, &resolved.classes)?;
-    let run = simulate_live(&fleet, keep)?;
+    let fleet = args.fleet(&spec, (setup, &resolved.classes), gpus_each)?;
+    let window_s = fleet.window_s;
+    let run = simulate_live(&fleet, Keep::default())?;
+    args.tell_idle_faults(&fleet, &run);
     if let Some(path) = &args.openmetrics {
         let epoch_s = args.epoch_s(fleet.calendar);
         output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
     }
-    output::print(&if args.json {
-        report::fleet_json(&run, args.window)
+    let text = if args.json {
+        report::fleet_json(&run, window_s)
     } else if args.csv {
         report::fleet_csv(&run)
     } else {
-        report::fleet_text(&run, args.window)
-    })?;
+        report::fleet_text(&run, window_s)
+    };
+    output::print_answer(form, &text, &notices)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Policies side by side.
 fn compare(
     args: &FleetArgs,
-    setup: &Setup,
-    classes: &[String],
-    keep: Keep,
-) -> Result<ExitCode, Failure> {
+    said: &scenario::FleetSpec,
+    (setup, classes): (&Setup, &[String]),
+    gpus_each: u64,
+) -> Result<String, Failure> {
     let fleets = args
         .compared()?
         .into_iter()
-        .map(|(name, args)| Ok((name, args.fleet(setup.clone(), classes)?)))
+        .map(|(name, args)| {
+            Ok((name, args.fleet(&args.spec(said), (setup.clone(), classes), gpus_each)?))
+        })
         .collect::<Result<Vec<_>, Failure>>()?;
+    let keep = Keep::default();
     let run = |(name, fleet): &(String, LiveFleet)| Ok((name.clone(), simulate_live(fleet, keep)?));
     let runs = pool::map(&fleets, args.threads.count(), run)
         .into_iter()
         .collect::<Result<Vec<_>, SetupError>>()?;
-    let policies = planner::compare_policies(&runs, args.window, args.price);
-    output::print(&if args.json {
+    let window_s = fleets.first().map_or(60.0, |(_, fleet)| fleet.window_s);
+    let policies = planner::compare_policies(&runs, window_s, args.price);
+    Ok(if args.json {
         report::policies_json(&policies)
     } else if args.csv {
         report::policies_csv(&policies)
     } else {
         report::policies_text(&policies)
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The first setting that a fleet over time does not have, as one would type it.
-fn not_in_fleets(scenario: &Scenario) -> Option<String> {
-    let preset = Scenario::preset();
-    let reacts = |key: &str| {
-        ["overload.", "clients.", "disagg."].iter().any(|group| key.starts_with(group))
-            || key == "turns"
-    };
-    let changed =
-        |key: &str| scenario.get(key).filter(|value| preset.get(key).as_ref() != Some(value));
-    let keys = scenario::FIELDS.iter().map(|field| field.key).filter(|key| reacts(key));
-    let typed = |key: &str| changed(key).map(|value| format!("{key}={value}"));
-    let closed = || scenario.closed.is_some().then(|| typed("arrivals")).flatten();
-    let of_class = || {
-        let class = scenario
-            .classes
-            .iter()
-            .find(|class| class.patience_s.is_some() || class.turns.is_some())?;
-        Some(format!("class.{}", class.name))
-    };
-    keys.into_iter().find_map(typed).or_else(closed).or_else(of_class)
+    })
 }
 
 /// The measured start-ups by name.

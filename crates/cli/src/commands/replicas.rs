@@ -4,10 +4,7 @@ use std::process::ExitCode;
 
 use planner::{FleetJob, Replicas, SlotDemand, size_slots};
 
-use super::{
-    fleet::not_in_fleets,
-    plan::{self, Depth, Planned},
-};
+use super::plan::{self, Depth, Planned};
 use crate::{
     args::{ReplicasArgs, SlotsArgs},
     failure::Failure,
@@ -17,12 +14,7 @@ use crate::{
 
 pub(crate) fn run(args: &ReplicasArgs) -> Result<ExitCode, Failure> {
     let scenario = input::scenario(&args.scenario)?;
-    if let Some(refused) = not_in_fleets(&scenario) {
-        return Err(Failure::input(format!(
-            "{refused}: headroom replicas has no queue limits, deadlines, clients that react, closed loops, \
-             sessions or prefill and decode pools; leave that out.",
-        )));
-    }
+    scenario.check_fleet().map_err(|error| Failure::input(error.to_string()))?;
     input::caution(&scenario.cautions(), false);
     let threads = args.threads.count();
     let Planned { answer, resolved } = plan::answer(&scenario, None, Depth::Full, threads)?;

@@ -50,7 +50,7 @@ pub(crate) fn word_at(words: &'static [&'static str], place: u8) -> &'static str
 }
 
 /// The place of a word.
-fn place_of(words: &[&str], word: &str) -> u8 {
+pub(super) fn place_of(words: &[&str], word: &str) -> u8 {
     words.iter().position(|known| *known == word).unwrap_or(0) as u8
 }
 

@@ -2,6 +2,7 @@
 
 mod calibrated;
 mod deploy;
+mod fleet;
 mod overload;
 mod pools;
 mod slider;
@@ -12,7 +13,6 @@ use sim_core::LengthSpec;
 
 use crate::schema::Scenario;
 
-#[cfg(feature = "networks")]
 pub(crate) use deploy::word_at;
 pub use deploy::{ENGINES, KV_DTYPES, WEIGHTS};
 pub use slider::{Direction, Scale, Slider, Snap, Step, StepSizes};
@@ -70,6 +70,8 @@ pub enum Group {
     Memory,
     /// “Accuracy”, folded.
     Accuracy,
+    /// “Fleet”, on the view of that name.
+    Fleet,
 }
 
 /// How a setting is read from and written to a scenario.
@@ -118,6 +120,7 @@ impl Group {
             Self::Overload => "Overload and retries",
             Self::Memory => "Memory",
             Self::Accuracy => "Accuracy",
+            Self::Fleet => "Fleet",
         }
     }
 

@@ -4,7 +4,7 @@ use quantity::Unit;
 
 use super::{
     Access::{self, Length, OptionalReal, OptionalWhole, Real, Whole, Word},
-    Field, Group, calibrated, deploy, overload, pools,
+    Field, Group, calibrated, deploy, fleet, overload, pools,
     slider::{Scale, Slider, Snap, StepSizes},
 };
 
@@ -572,6 +572,19 @@ pub static FIELDS: &[Field] = &[
             Whole { get: |s| s.sim.seed, put: |s, v| s.sim.seed = v },
         )
     },
+    fleet::POLICY,
+    fleet::SIGNAL,
+    fleet::TARGET,
+    fleet::MIN,
+    fleet::MAX,
+    fleet::INITIAL,
+    fleet::SCALE_DOWN_WINDOW,
+    fleet::START,
+    fleet::ROUTER,
+    fleet::FAULT,
+    fleet::FAULT_AT,
+    fleet::DURATION,
+    fleet::WINDOW,
 ];
 
 const RATE_SNAPS: Snap = Snap::Decades(&[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use scenario::{
-    ClassSpec, Clients, ClosedLoop, Deploy, Direction, Disagg, ENGINES, FIELDS, KV_DTYPES,
-    LinePolicy, Overload, Profile, Scenario, Sched, SchedRules, Sim, Spec, Spread, Step, StepKind,
-    StepOverrides, VllmOptions, WEIGHTS, field,
+    ClassSpec, Clients, ClosedLoop, Deploy, Direction, Disagg, ENGINES, FIELDS, FLEET_FAULTS,
+    FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetSpec, KV_DTYPES, LinePolicy, Overload,
+    Profile, Scenario, Sched, SchedRules, Sim, Spec, Spread, Step, StepKind, StepOverrides,
+    VllmOptions, WEIGHTS, field,
 };
 use sim_core::{
     ArrivalProcess, LengthSpec, Slo,
@@ -305,10 +306,10 @@ fn valid() -> impl Strategy<Value = Scenario> {
         (10u64..=1_000_000, 1u32..=64, any::<u64>()),
         (bursts(), profile(), classes(), turns(), think()),
         (vllm(), 0_u64..=10_000_000, pools()),
-        (closed(), overload(), clients(), deploy()),
+        (closed(), overload(), clients(), deploy(), fleet()),
     )
         .prop_map(move |(traffic, target, engine, step, sim, over_time, cache, reaction)| {
-            let (closed, overload, clients, deploy) = reaction;
+            let (closed, overload, clients, deploy, fleet) = reaction;
             let (vllm, shared_prefix_tokens, (spec, disagg)) = cache;
             let (bursts, profile, classes, turns, think) = over_time;
             let (model, gpu, rate_per_s, input, output, arrivals) = traffic;
@@ -343,6 +344,36 @@ fn valid() -> impl Strategy<Value = Scenario> {
                 kv_capacity_tokens,
                 deploy,
                 sim: Sim { requests, replications, seed },
+                fleet,
+            }
+        })
+}
+
+fn fleet() -> impl Strategy<Value = FleetSpec> {
+    let place = |words: &[&str]| 0..words.len() as u8;
+    let time = || 0.0..86_400.0;
+    (
+        (place(FLEET_POLICIES), place(FLEET_SIGNALS), place(FLEET_ROUTERS), place(FLEET_FAULTS)),
+        (0_u64..=10_000, 1_u64..=10_000, prop::option::of(0_u64..=10_000)),
+        (prop::option::of(0.001..1e9), 0.0..3600.0, time(), 0.0..604_800.0, 10.0..604_800.0),
+        prop::option::of(0.1..86_400.0),
+    )
+        .prop_map(|((policy, signal, router, fault), (min, max, initial), times, window_s)| {
+            let (target, scale_down_window_s, start_s, fault_at_s, duration_s) = times;
+            FleetSpec {
+                policy,
+                signal,
+                target,
+                min,
+                max,
+                initial,
+                scale_down_window_s,
+                start_s,
+                router,
+                fault,
+                fault_at_s,
+                duration_s,
+                window_s,
             }
         })
 }

@@ -33,8 +33,12 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 15] = [
+const DOORS: [&str; 20] = [
     "scenario::wide::networks::door",
+    "web::views::fleet::ask",
+    "web::views::fleet::fleet",
+    "web::views::fleet::settings",
+    "web::views::fleet::take",
     "web::views::know::know",
     "web::recording::unpacked",
     "web::views::plan::knee_table::knee_table",
@@ -43,6 +47,7 @@ const DOORS: [&str; 15] = [
     "web::views::plan::pools_card::take",
     "web::views::plan::recorded::recorded",
     "web::views::plan::settings_groups::furnish",
+    "sim_worker::fleet_task::begin",
     "sim_worker::pools_task::begin",
     "sim_worker::proof_task::begin",
     "sim_worker::recording_file::read",

@@ -11,7 +11,7 @@ use crate::{
     dom::{El, el},
     memo::{effect, memo},
     names,
-    state::{Activity, State},
+    state::{Activity, State, View},
     strings,
 };
 
@@ -31,6 +31,7 @@ pub(crate) fn announcer() -> El {
             Activity::Running(..) => None,
             Activity::Stopped { message, .. } => Some(strings::stopped_because(&message)),
             Activity::NotLoaded => Some(strings::stopped_because(strings::NOT_LOADED)),
+            _ if state.view.get() == View::Fleet => Some(state.fleet_said.get()),
             _ => Some(announcement(state, &card.get())),
         };
         match text {

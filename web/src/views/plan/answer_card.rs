@@ -69,7 +69,9 @@ fn hero(card: Memo<Card>) -> El {
 
 /// Sign and number.
 fn parts(hero: &str) -> (&str, &str) {
-    let after_sign = hero.find(NARROW_SPACE).map_or(0, |at| at + NARROW_SPACE.len_utf8());
+    let is_about = hero.starts_with('≈');
+    let sign_end = hero.find(NARROW_SPACE).filter(|_| is_about);
+    let after_sign = sign_end.map_or(0, |at| at + NARROW_SPACE.len_utf8());
     hero.split_at(after_sign)
 }
 

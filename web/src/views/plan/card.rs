@@ -298,14 +298,21 @@ fn stopped(
         card.qualifier = strings::STOPPED_LINE.to_owned();
         card.qualifier_short = strings::STOPPED_LINE.to_owned();
     }
-    card.pill = pill("bad", Icon::Cross, strings::STOPPED);
-    card.beneath =
-        Beneath::Paragraph { text: strings::stopped_because(message), run_longer: false };
-    card.right = Right::Restart { message: message.to_owned(), note };
-    card
+    stopped_beside(card, message, note)
 }
 
-fn refused(scenario: &Scenario, error: &ResolveError) -> Card {
+/// What to do about a worker that died, beside what a card says.
+pub(crate) fn stopped_beside(card: Card, message: &str, note: &'static str) -> Card {
+    let text = strings::stopped_because(message);
+    Card {
+        pill: pill("bad", Icon::Cross, strings::STOPPED),
+        beneath: Beneath::Paragraph { text, run_longer: false },
+        right: Right::Restart { message: message.to_owned(), note },
+        ..card
+    }
+}
+
+pub(crate) fn refused(scenario: &Scenario, error: &ResolveError) -> Card {
     match PlanAnswer::impossible(scenario, error) {
         Some(answer) => no_answer(&report::tell(&answer, scenario)),
         None => unanswered(&error.to_string()),
@@ -331,7 +338,7 @@ fn no_answer(telling: &Telling) -> Card {
 }
 
 /// For a scenario that is mistaken rather than impossible.
-fn unanswered(reason: &str) -> Card {
+pub(crate) fn unanswered(reason: &str) -> Card {
     no_answer(&Telling::without_number(reason))
 }
 
@@ -348,12 +355,12 @@ fn gauge(fleet: &FleetSize, answered: &Answered) -> Gauge {
     }
 }
 
-fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
+pub(crate) fn pill(tone: &'static str, icon: Icon, text: &str) -> Pill {
     Pill { tone, icon: Some(icon), text: text.to_owned() }
 }
 
 /// How far a run is; of a quick one, that it is no more than that.
-fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
+pub(crate) fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
     let text = match done {
         0 => strings::ESTIMATING.to_owned(),
         _ if is_quick => strings::ESTIMATING.to_owned(),
@@ -363,7 +370,7 @@ fn run_pill(done: u32, total: u32, is_quick: bool) -> Pill {
 }
 
 /// Where the line says it, with the way on.
-fn no_pill() -> Pill {
+pub(crate) fn no_pill() -> Pill {
     Pill { tone: "accent", icon: None, text: String::new() }
 }
 

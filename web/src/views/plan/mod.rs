@@ -2,8 +2,8 @@
 
 mod announcer;
 mod answer_card;
-mod card;
-mod fact;
+pub(crate) mod card;
+pub(crate) mod fact;
 mod facts;
 mod gauge;
 mod knee_card;
@@ -22,11 +22,12 @@ mod settings_panel;
 use leptos::{ev, prelude::*};
 
 pub(crate) use announcer::announcer;
-pub(crate) use answer_card::ANSWER_ID;
+pub(crate) use answer_card::{ANSWER_ID, answer_card};
 pub(crate) use knee_table::column_names;
-pub(crate) use settings_panel::settings_panel;
+pub(crate) use settings_groups::PROFILES;
+pub(crate) use settings_panel::{control_set, differs, of_kind, settings_panel, share_choice};
 
-use answer_card::{answer_card, card_memo};
+use answer_card::card_memo;
 use knee_card::knee_card;
 use ledger::ledger_panel;
 use remarks::remarks;

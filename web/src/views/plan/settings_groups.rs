@@ -99,7 +99,7 @@ const PATTERNS: KindDials = &[
     ("onoff", &[&settings::BURST, &settings::LULL, &settings::LULL_SHARE]),
 ];
 
-const PROFILES: KindDials = &[
+pub(crate) const PROFILES: KindDials = &[
     ("step", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT]),
     ("ramp", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_TO]),
     ("spike", &[&settings::PROFILE_FACTOR, &settings::PROFILE_AT, &settings::PROFILE_LENGTH]),

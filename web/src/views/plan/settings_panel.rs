@@ -72,7 +72,7 @@ pub(super) fn is_closed(wanted: bool) -> impl Fn() -> bool + Clone + 'static {
     move || state.current.with(|scenario| scenario.closed.is_some() == wanted)
 }
 
-fn control_set(group: Group) -> El {
+pub(crate) fn control_set(group: Group) -> El {
     el("section")
         .class("control-set")
         .child(el("h2").class("control-set-title").text(group.label()))
@@ -91,7 +91,7 @@ fn when_opened(body: El, opened: Memo<bool>, group: Folded) -> El {
 }
 
 /// Whether any of these keys differs from the default.
-pub(super) fn differs(now: &Scenario, keys: &[&str]) -> bool {
+pub(crate) fn differs(now: &Scenario, keys: &[&str]) -> bool {
     let preset = Scenario::preset();
     keys.iter().any(|key| now.get(key) != preset.get(key))
 }
@@ -114,7 +114,7 @@ fn gpus_per_engine() -> El {
 
 const TP: &str = "deploy.tp";
 
-fn share_choice() -> El {
+pub(crate) fn share_choice() -> El {
     let options = ["95", "99", "99.9"];
     Choice {
         id: "share",
@@ -128,10 +128,10 @@ fn share_choice() -> El {
 }
 
 /// The dials that kinds of a setting have, by the value of the kind.
-pub(super) type KindDials = &'static [(&'static str, &'static [&'static Dial])];
+pub(crate) type KindDials = &'static [(&'static str, &'static [&'static Dial])];
 
 /// The controls of some kinds of a setting, each there while its kind is in force.
-pub(super) fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
+pub(crate) fn of_kind(body: El, kinds: &'static Kinds, dials: KindDials) -> El {
     let state = expect_context::<State>();
     dials.iter().fold(body, |body, (kind, dials)| {
         let is_chosen = move || state.current.with(|scenario| (kinds.current)(scenario) == *kind);
