@@ -163,10 +163,10 @@ test("what was typed and not finished outlives a reload, and is not taken in by 
 });
 
 test("what only the command line computes is named, with the command", async () => {
-  const link = "v=1&rate=40&deploy.tp=2&weights=fp8";
+  const link = "v=1&rate=40&step.kind=kernel";
   const { context, page, complaints } = await open(browser, link);
   const said = plain((await answer(page)).paragraph);
-  assert.match(said, /^Only the command line computes deploy\.tp=2, weights=fp8\. Run there: headroom plan '/);
+  assert.match(said, /^Only the command line computes step\.kind=kernel\. Run there: headroom plan '/);
   const command = /headroom plan '([^']+)'/.exec(said)[1];
   assert.equal(command, await page.evaluate(() => location.hash.slice(1)), "the link of the page");
   noComplaints(complaints);

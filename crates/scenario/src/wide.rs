@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[cfg(feature = "networks")]
-mod networks;
+pub(crate) mod networks;
 
 /// Values of one setting that may make room, each with what it does; the smallest change first.
 pub(crate) type Changes = (&'static str, Vec<(String, String)>);

@@ -7,6 +7,8 @@
 //!   device ───────────▶ peak, bandwidth, memory ────┘
 //! ```
 
+use std::sync::Arc;
+
 use catalog::{Checkpoint, Device, Fact, FactKind, LookUpError, WeightFormat};
 use sim_core::{
     StepTimeSpec,
@@ -20,7 +22,7 @@ use sim_core::{
 use crate::{
     field::{ENGINES, KV_DTYPES, WEIGHTS, field, word_at},
     schema::Scenario,
-    wide::{Changes, EngineNumbers},
+    wide::{Changes, EngineNumbers, networks},
 };
 
 use super::{
@@ -87,7 +89,7 @@ const fn computes_in(device: &Device, format: WeightFormat) -> bool {
 /// Names looked up, and the memory shared out.
 pub(super) struct Deployed<'a> {
     pub(super) scenario: &'a Scenario,
-    pub(super) checkpoint: Checkpoint,
+    pub(super) checkpoint: Arc<Checkpoint>,
     pub(super) device: Device,
     pub(super) version: EngineVersion,
     pub(super) deployment: Deployment,
@@ -429,16 +431,16 @@ impl<'a> Deployed<'a> {
     }
 }
 
-fn checkpoint(scenario: &Scenario) -> Result<Checkpoint, ResolveError> {
+fn checkpoint(scenario: &Scenario) -> Result<Arc<Checkpoint>, ResolveError> {
     let failed = |error| match error {
         LookUpError::NotFound(it) => {
             ResolveError::UnknownModel { name: it.name, suggestions: it.suggestions }
         }
         other => ResolveError::Deployment(sentence(&other)),
     };
-    let found = catalog::checkpoint(&scenario.model).map_err(failed)?;
+    let found = networks::checkpoint(&scenario.model).map_err(failed)?;
     match asked_format(scenario) {
-        Some(format) => found.in_format(format).map_err(failed),
+        Some(format) => found.in_format(format).map(Arc::new).map_err(failed),
         None => Ok(found),
     }
 }

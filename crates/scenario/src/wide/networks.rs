@@ -1,8 +1,11 @@
 //! The wide catalogue of a program that carries it.
 
-use std::{hint::black_box, sync::OnceLock};
+use std::{
+    hint::black_box,
+    sync::{Arc, Mutex, OnceLock},
+};
 
-use catalog::{Checkpoint, Device};
+use catalog::{Checkpoint, Device, LookUpError};
 
 use crate::{
     resolve::{Ledger, ResolveError, deployed},
@@ -21,9 +24,24 @@ pub(super) fn door() -> &'static dyn Wide {
     black_box(&Networks as &dyn Wide)
 }
 
+/// A checkpoint by its name. The last one is kept: whoever looks at a scenario asks for its model again and
+/// again, and each answer is counted anew from the dimensions.
+pub(crate) fn checkpoint(name: &str) -> Result<Arc<Checkpoint>, LookUpError> {
+    static LAST: Mutex<Option<(String, Arc<Checkpoint>)>> = Mutex::new(None);
+    let Ok(mut last) = LAST.lock() else { return catalog::checkpoint(name).map(Arc::new) };
+    if let Some((known, found)) = last.as_ref()
+        && known == name
+    {
+        return Ok(Arc::clone(found));
+    }
+    let found = Arc::new(catalog::checkpoint(name)?);
+    *last = Some((name.to_owned(), Arc::clone(&found)));
+    Ok(found)
+}
+
 impl Wide for Networks {
     fn model_slug(&self, name: &str) -> Option<String> {
-        let found = catalog::checkpoint(name).ok()?;
+        let found = checkpoint(name).ok()?;
         let format = found.format().filter(|_| found.chosen != Some(0));
         Some(format.map_or(found.slug.clone(), |format| [&found.slug, "-", format.word()].concat()))
     }
@@ -33,11 +51,11 @@ impl Wide for Networks {
     }
 
     fn context_tokens(&self, slug: &str) -> Option<u64> {
-        catalog::checkpoint(slug).ok().map(|found| found.config.context_tokens)
+        checkpoint(slug).ok().map(|found| found.config.context_tokens)
     }
 
     fn model_name(&self, slug: &str) -> Option<String> {
-        let found = catalog::checkpoint(slug).ok()?;
+        let found = checkpoint(slug).ok()?;
         let format = found.format().filter(|_| found.chosen != Some(0));
         Some(
             format.map_or(found.name.clone(), |format| {
