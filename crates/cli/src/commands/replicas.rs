@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use planner::{FleetJob, Replicas, SlotDemand, size_slots};
+use scenario::Scenario;
 
 use super::{
     fleet::not_in_fleets,
@@ -22,6 +23,12 @@ pub(crate) fn run(args: &ReplicasArgs) -> Result<ExitCode, Failure> {
             "{refused}: headroom replicas has no queue limits, deadlines, clients that react, closed loops, \
              sessions or prefill and decode pools; leave that out.",
         )));
+    }
+    if scenario.rules != Scenario::preset().rules || scenario.spec.tokens > 0 {
+        return Err(Failure::input(
+            "sched.rules, spec.tokens: whole fleets are simulated by the reference rules without drafts; leave \
+             that out.",
+        ));
     }
     input::caution(&scenario.cautions(), false);
     let threads = args.threads.count();
