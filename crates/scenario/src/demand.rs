@@ -156,7 +156,7 @@ impl Demand {
                     Tokens::Input => input,
                     Tokens::Output => output,
                 };
-                if !(tokens > 0.0) {
+                if tokens.is_nan() || tokens <= 0.0 {
                     return Err(none());
                 }
                 per_s / tokens

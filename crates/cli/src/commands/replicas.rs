@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use planner::{FleetJob, Replicas, SlotDemand, size_slots};
+use scenario::Scenario;
 
 use super::plan::{self, Depth, Planned};
 use crate::{
@@ -15,6 +16,12 @@ use crate::{
 pub(crate) fn run(args: &ReplicasArgs) -> Result<ExitCode, Failure> {
     let scenario = input::scenario(&args.scenario)?;
     scenario.check_fleet().map_err(|error| Failure::input(error.to_string()))?;
+    if scenario.rules != Scenario::preset().rules || scenario.spec.tokens > 0 {
+        return Err(Failure::input(
+            "sched.rules, spec.tokens: whole fleets are simulated by the reference rules without drafts; leave \
+             that out.",
+        ));
+    }
     input::caution(&scenario.cautions(), false);
     let threads = args.threads.count();
     let Planned { answer, resolved } = plan::answer(&scenario, None, Depth::Full, threads)?;

@@ -1,5 +1,6 @@
 //! Inputs that nobody knows exactly, and how far off they may be.
 
+use quantity::Unit;
 use scenario::{Provenance, Resolved, Scenario, field};
 use sim_core::{LengthSpec, workload::Quantiles};
 
@@ -109,10 +110,11 @@ impl Uncertain {
             }
             What::Setting(key) => {
                 let field = field(key)?;
-                let text = if field.is_whole() {
-                    quantity::plain(libm::floor(value), 0)
-                } else {
-                    quantity::plain(value / field.quantity.in_base(), 0)
+                let text = match field.quantity {
+                    _ if field.is_whole() => quantity::plain(libm::floor(value), 0),
+                    // A bare number above 1 would be read as per cent.
+                    Unit::Share | Unit::Percent => quantity::plain(value * 100.0, 0) + "%",
+                    unit => quantity::plain(value / unit.in_base(), 0),
                 };
                 // A value that is moved into range is another one.
                 if !own.set(key, &text).ok()?.is_empty() {
