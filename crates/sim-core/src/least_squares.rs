@@ -129,10 +129,11 @@ impl Descent {
         let mut right = vec![0.0; count];
         for (row, residual) in here.iter().enumerate() {
             let weight = self.weights.get(row).copied().unwrap_or(0.0) * reweighted(*residual);
-            for i in 0..count {
-                right[i] -= weight * residual * slope(i, row);
-                for j in 0..count {
-                    matrix[i][j] += weight * slope(i, row) * slope(j, row);
+            let slopes: Vec<f64> = (0..count).map(|at| slope(at, row)).collect();
+            for ((line, right), slope) in matrix.iter_mut().zip(&mut right).zip(&slopes) {
+                *right -= weight * residual * slope;
+                for (cell, other) in line.iter_mut().zip(&slopes) {
+                    *cell += weight * slope * other;
                 }
             }
         }
