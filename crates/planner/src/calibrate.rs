@@ -103,7 +103,7 @@ pub enum CalibrationError {
         /// The point.
         point: String,
         /// Why.
-        error: ResolveError,
+        error: Box<ResolveError>,
     },
     /// No point that is to be fitted has a TTFT or a TPOT.
     #[error(
@@ -154,7 +154,10 @@ impl Calibration {
     pub fn new(observations: Vec<Observation>) -> Result<Self, CalibrationError> {
         let resolve = |observation: Observation| match observation.scenario.resolve() {
             Ok(resolved) => Ok(Point { observation, resolved, before: Predicted::default() }),
-            Err(error) => Err(CalibrationError::Unresolved { point: observation.name, error }),
+            Err(error) => Err(CalibrationError::Unresolved {
+                point: observation.name,
+                error: Box::new(error),
+            }),
         };
         let points = observations.into_iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
         let Some(first) = points.first() else { return Err(CalibrationError::NothingToFit) };
@@ -286,7 +289,7 @@ impl Calibration {
             let before = self.in_scenario(free);
             // Factors are on top of those that the scenario has.
             let after = if is_factor(free.key) { before * value } else { value };
-            Fitted { key: free.key, before, after }
+            Fitted { key: free.key, before, after: rounded(after) }
         });
         self.answer = Some(CalibrationAnswer {
             constants: constants.collect(),
@@ -310,7 +313,7 @@ impl CalibrationAnswer {
     /// A setting refuses its value, with the reason; those that a fit finds are within range.
     pub fn put_into(&self, scenario: &mut Scenario) -> Result<(), scenario::Notice> {
         for constant in &self.constants {
-            scenario.set(constant.key, &quantity::editable(rounded(constant.after)))?;
+            scenario.set(constant.key, &quantity::editable(constant.after))?;
         }
         scenario.set("step.calibrated_on", &quantity::editable(self.fitted as f64))?;
         Ok(())
@@ -434,7 +437,8 @@ mod tests {
             for point in &found.points {
                 let off = point.after.tpot_s.unwrap() / point.measured.tpot_s.unwrap() - 1.0;
                 let was = point.before.tpot_s.unwrap() / point.measured.tpot_s.unwrap() - 1.0;
-                assert!(off.abs() < 0.01 && off.abs() < was.abs(), "{point:?}");
+                // What is left is the pull of where the search began.
+                assert!(off.abs() < 0.02 && off.abs() < 0.1 * was.abs(), "{point:?}");
             }
         }
     }

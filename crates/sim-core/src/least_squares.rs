@@ -130,10 +130,10 @@ impl Descent {
         for (row, residual) in here.iter().enumerate() {
             let weight = self.weights.get(row).copied().unwrap_or(0.0) * reweighted(*residual);
             let slopes: Vec<f64> = (0..count).map(|at| slope(at, row)).collect();
-            for ((line, right), own) in matrix.iter_mut().zip(&mut right).zip(&slopes) {
-                *right -= weight * residual * own;
+            for ((line, right), slope) in matrix.iter_mut().zip(&mut right).zip(&slopes) {
+                *right -= weight * residual * slope;
                 for (cell, other) in line.iter_mut().zip(&slopes) {
-                    *cell += weight * own * other;
+                    *cell += weight * slope * other;
                 }
             }
         }
