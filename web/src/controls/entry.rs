@@ -65,7 +65,8 @@ impl Entry {
             is_open: RwSignal::new(false),
         };
         on_change(
-            move || in_force.track(),
+            // Read, not tracked alone: a memo that nobody has read yet changes when somebody does.
+            move || in_force.with(|_| ()),
             move || {
                 if !entry.is_about_now() {
                     entry.forget();

@@ -73,7 +73,8 @@ fn the_first_runs_are_no_close_call() {
     assert_eq!((telling.status, telling.hero.as_str()), (Status::Stable, "7"));
     assert_eq!(telling.close_call, None);
     assert_eq!(plain(&telling.broken_headline()), "H100 GPUs\nfor 100 req/s");
-    assert_eq!(plain(&telling.line_short), "with 25 % headroom; 5 without");
+    assert_eq!(plain(&telling.line), "with 25 % headroom; ≈ 5 would do without");
+    assert_eq!(plain(&telling.line_short), "with 25 % headroom; ≈ 5 without");
 }
 
 #[test]

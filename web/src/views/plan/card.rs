@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use planner::{FleetSize, PlanAnswer, Remedy, Verdict};
-use quantity::{about, count};
+use quantity::{NARROW_SPACE, about, count};
 use report::{Status, Telling};
 use scenario::{ResolveError, Scenario};
 
@@ -375,7 +375,8 @@ pub(crate) fn no_pill() -> Pill {
 }
 
 fn size_of(hero: &str) -> Size {
-    match hero.chars().count() {
+    // The sign of an estimate hangs beside the number and takes no room.
+    match hero.chars().filter(|c| !matches!(*c, NARROW_SPACE | '≈')).count() {
         ..=2 => Size::Number,
         3..=4 => Size::Wide,
         _ => Size::Widest,
