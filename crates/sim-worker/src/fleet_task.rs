@@ -152,7 +152,7 @@ impl Aside for FleetTask {
             let answer = answer(&run, &spec, tried.gpus_per_replica);
             tell(&FleetNews::Answer(Box::new(answer)), complete);
         } else {
-            tell(&FleetNews::Row(FleetRow { spec, sums }), complete);
+            tell(&FleetNews::Row(Box::new(FleetRow { spec, sums })), complete);
         }
         if let Some(next) = next {
             self.stage = Stage::Others(Box::new(next), std::mem::take(search));

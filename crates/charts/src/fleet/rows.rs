@@ -27,12 +27,10 @@ type Row<'a> = (FleetRowKind, &'a Panel);
 /// Grid, baseline and tick labels.
 pub(super) fn axis<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
-    geometry: &FleetGeometry,
     (kind, panel): Row<'_>,
     theme: &Theme,
 ) -> Result<(), ChartError> {
     let Rect { left, right, bottom, .. } = panel.rect;
-    debug_assert_eq!(left, geometry.plot.left);
     let grid = Line { colour: theme.grid, width_px: 1.0, dash: None };
     for tick in linear_ticks(panel.y.high(), panel.rect.height(), TICKS_APART_PX) {
         let y = panel.y.to_px(tick);
