@@ -330,7 +330,9 @@ mod tests {
         let news = told(&scenario, true);
         let rows: Vec<&FleetRow> = news
             .iter()
-            .filter_map(|(news, _)| if let FleetNews::Row(row) = news { Some(row) } else { None })
+            .filter_map(
+                |(news, _)| if let FleetNews::Row(row) = news { Some(&**row) } else { None },
+            )
             .collect();
         assert!(matches!(news.last(), Some((FleetNews::Row(_), true))));
         assert_eq!((rows[0].spec.policy_word(), rows[0].spec.start_s), ("hpa", 5.0));
