@@ -77,7 +77,7 @@ impl Running {
     fn begin(setup: Setup, spec: FleetSpec, tried: Tried) -> Result<Self, String> {
         let start_up = StartUp::fixed(spec.start_s);
         let fleet = spec.fleet(setup.clone(), tried.gpus_per_replica, start_up);
-        let fleet = fleet.map_err(|error| sentence(&error.to_string()))?;
+        let fleet = fleet.map_err(|error| error.to_string())?;
         let simulation = FleetSimulation::new(fleet, Keep::default());
         let simulation = simulation.map_err(|error| sentence(&error.to_string()))?;
         Ok(Self { setup, spec, tried, simulation, signs: 0 })
@@ -102,7 +102,7 @@ impl Stage {
             }
             _ => {
                 let requests = asked.spec.requests(&setup.workload.source);
-                setup.workload.requests = requests.map_err(|e| sentence(&e.to_string()))?;
+                setup.workload.requests = requests.map_err(|error| error.to_string())?;
             }
         }
         let tried = Tried { compares: asked.compares, gpus_per_replica: asked.gpus_per_replica };
