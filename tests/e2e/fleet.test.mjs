@@ -313,3 +313,50 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
+
+for (const [width, height] of [
+  [1024, 768],
+  [700, 900],
+  [360, 740],
+]) {
+  test(`nothing is cut off at ${width} × ${height}, and nothing moves when it answers`, async () => {
+    const { context, page, complaints } = await openFleet(LINK, { viewport: { width, height } });
+    const place = () => page.locator(".fleet-timeline").boundingBox();
+    await page.locator(".fleet-timeline").waitFor();
+    const before = await place();
+    await judged(page);
+    await compared(page);
+    const { y, height: high } = await place();
+    assert.deepEqual([y, high], [before.y, before.height], "the rows moved");
+    const wide = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.ok(wide <= 0, `${wide} px stand out sideways`);
+    const kinds = ".fleet-name, .fleet-value, .fleet-policies th, .answer .headline, .answer .fact-value";
+    const clipped = await page.locator(kinds).evaluateAll((all) =>
+      all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
+    );
+    assert.deepEqual(clipped, []);
+    const canvas = await page.locator(".fleet-timeline canvas").first().boundingBox();
+    assert.ok(canvas.width > 200 && canvas.height > 200, JSON.stringify(canvas));
+    noComplaints(complaints);
+    await context.close();
+  });
+}
+
+test("the rows as a picture", async () => {
+  const { context, page, complaints } = await openFleet();
+  await judged(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "SVG" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), "fleet.svg");
+  const { readFile } = await import("node:fs/promises");
+  const text = await readFile(await download.path(), "utf8");
+  for (const word of ["<svg", "Arrivals", "Replicas", "P99 TTFT", "surge starts", "waiting at the peak", "</svg>"]) {
+    assert.ok(text.includes(word), word);
+  }
+  noComplaints(complaints);
+  await context.close();
+});

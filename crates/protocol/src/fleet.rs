@@ -26,7 +26,7 @@ pub enum FleetNews {
     /// What came of it.
     Answer(Box<FleetAnswer>),
     /// What came of another policy on the same traffic.
-    Row(FleetRow),
+    Row(Box<FleetRow>),
     /// There is nothing to simulate; why.
     Refused(String),
 }

@@ -425,17 +425,21 @@ impl Scenario {
     pub fn rate_corners(&self, until_s: f64) -> Vec<RatePoint> {
         let profile = self.profile.to_rate_profile();
         let (points, period_s) = match profile {
-            RateProfile::Constant => (vec![RatePoint { time_s: 0.0, factor: 1.0 }], until_s),
-            RateProfile::Piecewise { points } => (points, until_s),
-            RateProfile::Periodic { points, period_s } => (points, period_s),
+            RateProfile::Constant => (vec![RatePoint { time_s: 0.0, factor: 1.0 }], None),
+            RateProfile::Piecewise { points } => (points, None),
+            RateProfile::Periodic { points, period_s } => (points, Some(period_s)),
         };
+        // The end of a period leads to the first point of the next.
+        let copies = period_s.map_or(1, |period_s| (until_s / period_s) as u32 + 2);
         let mut corners = Vec::new();
-        let mut start_s = 0.0;
-        while start_s < until_s && corners.len() < MOST_CORNERS {
+        for copy in 0..copies {
+            let start_s = f64::from(copy) * period_s.unwrap_or(0.0);
+            if corners.len() >= MOST_CORNERS {
+                break;
+            }
             for point in &points {
                 corners.push(RatePoint { time_s: start_s + point.time_s, ..*point });
             }
-            start_s += period_s;
         }
         let first = corners.first().map_or(1.0, |point| point.factor);
         if corners.first().is_some_and(|point| point.time_s > 0.0) {
@@ -513,6 +517,7 @@ mod tests {
         let day = corners("daily(0.5)", 172_800.0);
         assert_eq!((day.len(), day[48].0), (49, 172_800.0));
         assert!((day[14].1 - 1.0).abs() < 1e-12 && (day[38].1 - 1.0).abs() < 1e-12);
+        assert_eq!(day[48].1, day[0].1, "midnight is midnight");
     }
 
     #[test]

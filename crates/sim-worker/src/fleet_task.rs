@@ -77,7 +77,7 @@ impl Running {
     fn begin(setup: Setup, spec: FleetSpec, tried: Tried) -> Result<Self, String> {
         let start_up = StartUp::fixed(spec.start_s);
         let fleet = spec.fleet(setup.clone(), tried.gpus_per_replica, start_up);
-        let fleet = fleet.map_err(|error| sentence(&error.to_string()))?;
+        let fleet = fleet.map_err(|error| error.to_string())?;
         let simulation = FleetSimulation::new(fleet, Keep::default());
         let simulation = simulation.map_err(|error| sentence(&error.to_string()))?;
         Ok(Self { setup, spec, tried, simulation, signs: 0 })
@@ -102,7 +102,7 @@ impl Stage {
             }
             _ => {
                 let requests = asked.spec.requests(&setup.workload.source);
-                setup.workload.requests = requests.map_err(|e| sentence(&e.to_string()))?;
+                setup.workload.requests = requests.map_err(|error| error.to_string())?;
             }
         }
         let tried = Tried { compares: asked.compares, gpus_per_replica: asked.gpus_per_replica };
@@ -152,7 +152,7 @@ impl Aside for FleetTask {
             let answer = answer(&run, &spec, tried.gpus_per_replica);
             tell(&FleetNews::Answer(Box::new(answer)), complete);
         } else {
-            tell(&FleetNews::Row(FleetRow { spec, sums }), complete);
+            tell(&FleetNews::Row(Box::new(FleetRow { spec, sums })), complete);
         }
         if let Some(next) = next {
             self.stage = Stage::Others(Box::new(next), std::mem::take(search));
@@ -330,7 +330,9 @@ mod tests {
         let news = told(&scenario, true);
         let rows: Vec<&FleetRow> = news
             .iter()
-            .filter_map(|(news, _)| if let FleetNews::Row(row) = news { Some(row) } else { None })
+            .filter_map(
+                |(news, _)| if let FleetNews::Row(row) = news { Some(&**row) } else { None },
+            )
             .collect();
         assert!(matches!(news.last(), Some((FleetNews::Row(_), true))));
         assert_eq!((rows[0].spec.policy_word(), rows[0].spec.start_s), ("hpa", 5.0));

@@ -35,7 +35,7 @@ pub fn draw_fleet<DB: DrawingBackend>(
     let brush = Brush::new(root, style);
     strip::spans(&brush, &geometry, data, theme)?;
     for (kind, panel) in &geometry.rows {
-        rows::axis(&brush, &geometry, (*kind, panel), theme)?;
+        rows::axis(&brush, (*kind, panel), theme)?;
         rows::draw(&brush, &geometry, data, (*kind, panel), theme)?;
         if names {
             let at = (panel.rect.left + 6.0, panel.rect.top + 7.0);

@@ -27,12 +27,10 @@ type Row<'a> = (FleetRowKind, &'a Panel);
 /// Grid, baseline and tick labels.
 pub(super) fn axis<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
-    geometry: &FleetGeometry,
     (kind, panel): Row<'_>,
     theme: &Theme,
 ) -> Result<(), ChartError> {
     let Rect { left, right, bottom, .. } = panel.rect;
-    debug_assert_eq!(left, geometry.plot.left);
     let grid = Line { colour: theme.grid, width_px: 1.0, dash: None };
     for tick in linear_ticks(panel.y.high(), panel.rect.height(), TICKS_APART_PX) {
         let y = panel.y.to_px(tick);
@@ -197,13 +195,23 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
         }
         let asked = self.steps(|bin| f64::from(bin.asked));
         self.line(&asked, theme.text, 1.5, Some(ASKED_DASH))?;
-        // The most that ever start at once are named, where there is room to their left.
+        // The most that ever start at once are named, to the left of where starts begin.
         let most = starting.iter().max_by_key(|run| run.1.1).filter(|run| run.1.1 > 0);
         let Some((whole, (ready, count))) = most else { return Ok(()) };
+        let before = self.data.bins.iter().rev().filter(|bin| bin.start_s < whole.start_s);
+        let begins_s = before
+            .take_while(|bin| bin.starting > 0)
+            .last()
+            .map_or(whole.start_s, |bin| bin.start_s);
         let middle = f64::from(*ready) + f64::from(*count) / 2.0;
-        let (x, y) = self.at(whole.start_s, middle);
+        let (x, y) = self.at(begins_s, middle);
         let name = [&quantity::count(u64::from(*count)), " starting"].concat();
-        if text_box(&name, true, (x - 6.0, y), Anchor::End).left > self.panel.rect.left {
+        let place = text_box(&name, true, (x - 6.0, y), Anchor::End);
+        let is_clear = self.data.bins.iter().all(|bin| {
+            let beside = bin.end_s <= begins_s && self.geometry.x.to_px(bin.end_s) > place.left;
+            !beside || f64::from(bin.ready + bin.starting + bin.draining) < middle
+        });
+        if is_clear && place.left > self.panel.rect.left {
             return self.named(&name, (x - 6.0, y), Anchor::End, theme.data[2].ink);
         }
         Ok(())

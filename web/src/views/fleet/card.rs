@@ -201,6 +201,8 @@ fn limit_fact(scenario: &Scenario, answer: &FleetAnswer, shown: &Shown) -> Fact 
         (strings::UNKNOWN, same(strings::BEING_TRIED.to_owned()))
     } else if is_full(answer, spec.max) {
         (strings::MOST_REPLICAS, same(strings::all_asked(spec.max)))
+    } else if u64::from(asked) >= spec.max {
+        (strings::AUTOSCALER, same(strings::all_asked(spec.max)))
     } else {
         (strings::AUTOSCALER, same(strings::asked_at_most(u64::from(asked), spec.max)))
     };

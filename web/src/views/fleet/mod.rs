@@ -176,7 +176,7 @@ fn take_late(state: State, packed: &[u8], is_complete: bool) {
             shown.answered = Some((shown.asked.clone(), *answer));
             state.activity.set(Activity::Idle);
         }
-        FleetNews::Row(row) => shown.rows.push(row),
+        FleetNews::Row(row) => shown.rows.push(*row),
     }
     state.fleet.set(Some(Arc::new(shown) as Seldom));
 }
