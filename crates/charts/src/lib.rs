@@ -8,6 +8,7 @@ mod clip;
 mod curve;
 mod data;
 mod error;
+mod fleet;
 mod geometry;
 mod ground;
 mod knee;
@@ -27,6 +28,7 @@ mod traces;
 
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
+pub use fleet::{FleetData, FleetPoint, draw_fleet, windows_per_point};
 pub use geometry::{KneeGeometry, Panel, Rect};
 pub use knee::{draw_cursor, draw_knee, knee_geometry};
 pub use queues::{QueueDot, QueuePanel, draw_queues};
@@ -34,5 +36,5 @@ pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
-pub use svg::{knee_svg, queues_svg};
+pub use svg::{fleet_svg, knee_svg, queues_svg};
 pub use theme::Theme;

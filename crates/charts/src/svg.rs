@@ -4,6 +4,7 @@ use plotters::prelude::{IntoDrawingArea, SVGBackend};
 
 use crate::data::KneeData;
 use crate::error::ChartError;
+use crate::fleet::{FleetData, draw_fleet};
 use crate::geometry::Rect;
 use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
@@ -48,6 +49,23 @@ pub fn queues_svg(
         root.present().map_err(ChartError::of)?;
     }
     Ok(finished(&drawn, "Queues: theory and simulation", theme, style))
+}
+
+/// A fleet over time as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its panels.
+pub fn fleet_svg(data: &FleetData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, style.backend_size()).into_drawing_area();
+        let all = Rect { left: 0.0, top: 0.0, right: style.width_px, bottom: style.height_px };
+        Brush::new(&root, style).rect(&all, theme.surface, 1.0)?;
+        draw_fleet(&root, data, theme, style)?;
+        root.present().map_err(ChartError::of)?;
+    }
+    Ok(finished(&drawn, "A fleet over time", theme, style))
 }
 
 /// Turns the backend's document into one with a title, sizes in CSS px, halos as strokes, and like

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use charts::{FleetData, FleetPoint};
 use quantity::{count, count_of, counted, duration, number_fixed, share};
 use serde_json::{Value, json};
 use sim_core::fleet::{
@@ -61,6 +62,45 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What a chart draws of a fleet: so many windows a point that they can be told apart.
+#[must_use]
+pub fn fleet_data(run: &LiveRun) -> FleetData {
+    let group = charts::windows_per_point(run.windows.len());
+    let chunks: Vec<&[FleetWindow]> = run.windows.chunks(group).collect();
+    let starts = chunks.iter().map(|chunk| chunk[0].start_s);
+    let ends = starts.skip(1).chain(std::iter::once(run.end_s));
+    let point = |(chunk, end_s): (&&[FleetWindow], f64)| {
+        let start_s = chunk[0].start_s;
+        let sum = |of: fn(&FleetWindow) -> u64| chunk.iter().map(of).sum::<u64>() as f64;
+        let mean = |of: &dyn Fn(&FleetWindow) -> f64| {
+            chunk.iter().map(of).sum::<f64>() / chunk.len() as f64
+        };
+        let served = sum(|window| window.served);
+        let length_s = end_s - start_s;
+        let rate = |count: f64| if length_s > 0.0 { count / length_s } else { 0.0 };
+        // Windows have them in the order of a replica's life.
+        let replicas = [2, 1, 3, 0]
+            .map(|state: usize| mean(&|window: &FleetWindow| f64::from(window.replicas[state])));
+        FleetPoint {
+            start_s,
+            rates_per_s: (rate(sum(|window| window.offered)), rate(served)),
+            replicas,
+            desired: mean(&|window| f64::from(window.desired)),
+            requests: (
+                mean(&|window| window.waiting as f64),
+                mean(&|window| window.running as f64),
+            ),
+            slo_share: (served > 0.0).then(|| sum(|window| window.slo_met) / served),
+        }
+    };
+    FleetData {
+        points: chunks.iter().zip(ends).map(point).collect(),
+        end_s: run.end_s,
+        target_share: run.total.slo.share,
+        faults_s: run.faults.iter().map(|&(at_s, _)| at_s).collect(),
+    }
 }
 
 /// What a fault is called.

@@ -44,7 +44,7 @@ pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
 pub use experiments::{experiment_json, experiment_text, experiments_text};
-pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
+pub use fleet_over_time::{fleet_csv, fleet_data, fleet_json, fleet_text};
 pub use json::{SCHEMA, plan_json, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{

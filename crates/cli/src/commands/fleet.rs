@@ -2,15 +2,23 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
+use charts::{Style, fleet_svg};
 use scenario::Scenario;
 use sim_core::{
     Keep, Precision, RequestSource, Setup, SetupError,
     fleet::live::{LiveFleet, simulate_live},
 };
 
+use super::chart::is_svg;
 use crate::{failure::Failure, fleet_settings::FleetArgs, input, output, pool, trace};
 
+/// Size of the drawing, CSS px.
+const SIZE_PX: (f64, f64) = (712.0, 560.0);
+
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.svg {
+        is_svg("--svg", path)?;
+    }
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
@@ -47,6 +55,12 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.openmetrics {
         let epoch_s = args.epoch_s(fleet.calendar);
         output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
+    }
+    if let Some(path) = &args.svg {
+        let style = Style::svg(SIZE_PX.0, SIZE_PX.1);
+        let svg = fleet_svg(&report::fleet_data(&run), args.theme.colours(), &style)
+            .map_err(|error| Failure::input(error.to_string()))?;
+        output::write_file(path, &svg)?;
     }
     output::print(&if args.json {
         report::fleet_json(&run, args.window)
