@@ -499,8 +499,8 @@ impl Controller {
                     seasonal.observe(*sum / *count);
                     (*sum, *count) = (0.0, 0.0);
                 }
-                // Whole samples ahead: of the greatest of the way there, since a start takes all of it.
-                let samples = (ahead_s / sample_s).ceil() as usize;
+                // The greatest on the way to the sample that begins when a start would be over.
+                let samples = (ahead_s / sample_s).ceil() as usize + 1;
                 let ahead = (1..=samples.max(1)).filter_map(|at| seasonal.ahead(at));
                 let expected = ahead.reduce(greater).unwrap_or(load);
                 forecast::replicas_for(expected, per_replica).max(bounds.min).min(bounds.max)
