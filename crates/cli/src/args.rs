@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
 };
 
+use charts::Theme;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::{
@@ -614,6 +615,15 @@ pub(crate) enum ThemeName {
     Light,
     /// On a dark ground.
     Dark,
+}
+
+impl ThemeName {
+    pub(crate) const fn colours(self) -> &'static Theme {
+        match self {
+            Self::Light => &charts::theme::LIGHT,
+            Self::Dark => &charts::theme::DARK,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use charts::{FleetBin, FleetData, FleetEvent};
 use quantity::{count, count_of, counted, duration, number_fixed, share};
+use scenario::Scenario;
 use serde_json::{Value, json};
 use sim_core::fleet::{
     live::Fault,
@@ -62,6 +64,53 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
     lines.push(String::new());
     lines.join("\n")
 }
+
+/// A run as the chart draws it, of a scenario whose traffic it served.
+#[must_use]
+pub fn fleet_data(run: &LiveRun, scenario: &Scenario) -> FleetData {
+    let starts = run.windows.iter().skip(1).map(|window| window.start_s);
+    let ends = starts.chain(std::iter::once(run.end_s));
+    let bins = run.windows.iter().zip(ends).filter(|(window, end_s)| *end_s > window.start_s);
+    let event =
+        |&(at_s, fault): &(f64, Fault)| FleetEvent { at_s, name: fault_name(fault).to_owned() };
+    FleetData {
+        asked_rate: scenario
+            .rate_corners(run.end_s)
+            .iter()
+            .map(|point| (point.time_s, point.factor * scenario.rate_per_s))
+            .collect(),
+        end_s: run.end_s,
+        bins: bins.map(|(window, end_s)| bin(window, end_s, run.gpus_per_replica)).collect(),
+        ttft_target_s: scenario.slo.ttft_s,
+        events: run.faults.iter().filter(|(at_s, _)| *at_s < run.end_s).map(event).collect(),
+        surge: None,
+        start: None,
+    }
+}
+
+fn bin(window: &FleetWindow, end_s: f64, gpus_each: u32) -> FleetBin {
+    let length_s = end_s - window.start_s;
+    let [pending, starting, ready, draining] = window.replicas;
+    FleetBin {
+        start_s: window.start_s,
+        end_s,
+        arrived_per_s: window.offered as f64 / length_s,
+        rejected_per_s: window.rejected as f64 / length_s,
+        ready,
+        starting: pending + starting,
+        draining,
+        asked: window.desired.max(0).unsigned_abs(),
+        waiting: window.waiting,
+        kv: window.kv_usage,
+        // Of fewer there is no such percentile to stand behind.
+        ttft_p99_s: window.ttft.percentile(99.0).filter(|_| window.served >= FEWEST_SERVED),
+        served: window.served,
+        gpus: u64::from(starting + ready + draining) * u64::from(gpus_each),
+    }
+}
+
+/// Windows with fewer answers have no 99th percentile.
+const FEWEST_SERVED: u64 = 100;
 
 /// What a fault is called.
 fn fault_name(fault: Fault) -> &'static str {

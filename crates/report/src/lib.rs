@@ -66,7 +66,7 @@ pub use cost::{Price, SPLIT_RULE, cost_text, cost_value};
 pub use document::{ReportParts, report_html, report_markdown};
 pub use experiments::{experiment_json, experiment_text, experiments_text};
 pub use export::{Deployment, bench_command, kubernetes, serve_command};
-pub use fleet_over_time::{fleet_csv, fleet_json, fleet_text};
+pub use fleet_over_time::{fleet_csv, fleet_data, fleet_json, fleet_text};
 pub use json::{SCHEMA, json_with_notices, plan_json, plan_json_with, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
 pub use know::{

@@ -26,7 +26,7 @@ use crate::{field::word_at, schema::Scenario};
 
 /// Who decides how many replicas there are, as links write it.
 pub static FLEET_POLICIES: &[&str] =
-    &["hpa", "fixed", "keda", "knative", "wva-v1", "wva-v2", "trend"];
+    &["hpa", "fixed", "keda", "knative", "wva-v1", "wva-v2", "trend", "wva-queueing", "seasonal"];
 
 /// What an autoscaler looks at, as links write it.
 pub static FLEET_SIGNALS: &[&str] = &[
@@ -87,6 +87,11 @@ const SCRAPE_S: f64 = 15.0;
 const DRAIN_GRACE_S: f64 = 30.0;
 /// How long a run goes on after the last arrival for those that are not served, seconds.
 const PATIENCE_S: f64 = 3600.0;
+/// A season of which a forecast learns, and the time between its samples, seconds.
+const SEASON_S: f64 = 86_400.0;
+const SEASON_SAMPLE_S: f64 = 300.0;
+/// What the queueing model of WVA makes of an idle latency where no target is set.
+const QUEUEING_MULTIPLIER: f64 = 3.0;
 /// Samples of the trend: five minutes of syncs.
 const TREND_SAMPLES: usize = 20;
 /// Part of the engine's places that an autoscaler aims at where nobody says.
@@ -317,6 +322,24 @@ impl FleetSpec {
                     max_num_seqs: places.cast_signed(),
                 },
                 hpa,
+            },
+            "wva-queueing" => Policy::WvaQueueing {
+                targets: Some(wva::Targets {
+                    ttft_ms: (1000.0 * setup.slo.ttft_s) as f32,
+                    itl_ms: (1000.0 * setup.slo.tpot_s) as f32,
+                    tokens_per_s: 0.0,
+                }),
+                multiplier: QUEUEING_MULTIPLIER,
+                max_batch: small(places),
+                hpa,
+            },
+            "seasonal" => Policy::Seasonal {
+                bounds: Bounds { min, max },
+                signal,
+                per_replica: target,
+                season_s: SEASON_S,
+                sample_s: SEASON_SAMPLE_S,
+                ahead_s: start_up.mean_s(false, false),
             },
             "trend" => Policy::Trend {
                 bounds: Bounds { min, max },

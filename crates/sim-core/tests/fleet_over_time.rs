@@ -371,6 +371,59 @@ fn deferred_requests_wait_for_one_another() {
     assert!(share(0) > 0.99 && share(1) < 0.5, "{} {}", share(0), share(1));
 }
 
+/// Costs of iterations learned from latencies: a fleet under a fourfold load becomes larger, and comes
+/// back to its target.
+#[test]
+fn a_queueing_model_sizes_the_fleet_for_its_targets() {
+    let policy = Policy::WvaQueueing {
+        targets: Some(wva::Targets { ttft_ms: 300.0, itl_ms: 15.0, tokens_per_s: 0.0 }),
+        multiplier: 3.0,
+        max_batch: 32,
+        hpa: Hpa::new(Bounds { min: 1, max: 12 }),
+    };
+    let mut setup = with_prefixes(setup(1.0, 40_000, 17), 10.0, &[1.0]);
+    if let RequestSource::Mixed(mix) = &mut setup.workload.source {
+        Arc::make_mut(mix).arrivals.profile = RateProfile::step(300.0, 4.0);
+    }
+    let run = simulate_live(&fleet(setup, 2, policy), Keep::default()).unwrap();
+    run.verify().unwrap();
+    let desired = |minute: usize| run.windows[minute].desired;
+    assert!(desired(4) < desired(10), "{} {}", desired(4), desired(10));
+    let last = &run.windows[run.windows.len() - 4];
+    assert!(last.slo_met as f64 > 0.99 * last.served as f64, "{last:?}");
+}
+
+/// A wave every twenty minutes: once it has seen one, the fleet is there before the next.
+#[test]
+fn a_season_that_was_seen_is_met_in_time() {
+    let points = [(0.0, 1.0), (600.0, 1.0), (600.0, 6.0), (1200.0, 6.0)];
+    let points =
+        points.map(|(time_s, factor)| sim_core::workload::RatePoint { time_s, factor }).to_vec();
+    let mut setup = with_prefixes(setup(1.0, 120_000, 18), 8.0, &[1.0]);
+    if let RequestSource::Mixed(mix) = &mut setup.workload.source {
+        let profile = RateProfile::Periodic { points, period_s: 1200.0 };
+        Arc::make_mut(mix).arrivals.profile = profile;
+    }
+    let policy = Policy::Seasonal {
+        bounds: Bounds { min: 1, max: 12 },
+        signal: Signal::RequestRate,
+        per_replica: 8.0,
+        season_s: 1200.0,
+        sample_s: 60.0,
+        ahead_s: 120.0,
+    };
+    let mut fleet = fleet(setup, 1, policy);
+    fleet.start_up = StartUp::fixed(120.0);
+    let run = simulate_live(&fleet, Keep::default()).unwrap();
+    run.verify().unwrap();
+    let missed = |season: usize| {
+        let windows = run.windows[20 * season..20 * (season + 1)].iter();
+        windows.map(|window| window.served - window.slo_met).sum::<u64>()
+    };
+    assert!(missed(0) > 1000, "{}", missed(0));
+    assert!(missed(2) * 20 < missed(0), "{} {}", missed(2), missed(0));
+}
+
 #[test]
 fn a_metric_outage_freezes_an_hpa() {
     let mut fleet = fleet(setup(60.0, 30_000, 9), 1, hpa(10.0));
@@ -392,6 +445,7 @@ proptest! {
         seed in 0_u64..1000,
         replicas in 0_u32..4,
         which in 0_usize..7,
+        scaler in 0_usize..6,
         start_s in 0.0_f64..120.0,
         cached_prefixes in 0_usize..4,
         deferred_at_once in 0_u64..12,
@@ -406,8 +460,27 @@ proptest! {
             Router::LeastKv,
             Router::PrefixAffinity,
         ][which];
-        let policy = match which % 3 {
+        let policy = match scaler {
             0 => hpa(8.0),
+            3 => Policy::WvaQueueing {
+                targets: None,
+                multiplier: 3.0,
+                max_batch: 32,
+                hpa: Hpa::new(Bounds { min: 1, max: 8 }),
+            },
+            4 => Policy::Seasonal {
+                bounds: Bounds { min: 0, max: 8 },
+                signal: Signal::InFlight,
+                per_replica: 8.0,
+                season_s: 300.0,
+                sample_s: 30.0,
+                ahead_s: start_s,
+            },
+            5 => Policy::WvaV2 {
+                config: wva::TokenConfig::default(),
+                limits: wva::EngineLimits { max_batched_tokens: 2048, max_num_seqs: 32 },
+                hpa: Hpa::new(Bounds { min: 1, max: 8 }),
+            },
             1 => Policy::Knative {
                 decider: DeciderSpec { target: 10.0, total: 14.0, ..DeciderSpec::default() },
                 zero: ScaleToZero { max_scale: 8, ..ScaleToZero::default() },

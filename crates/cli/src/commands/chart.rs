@@ -2,15 +2,11 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-use charts::{Style, knee_svg, theme};
+use charts::{Style, knee_svg};
 use sim_core::RequestSource;
 
 use super::plan::{self, Depth, Planned};
-use crate::{
-    args::{ChartArgs, ThemeName},
-    failure::Failure,
-    input, output, trace,
-};
+use crate::{args::ChartArgs, failure::Failure, input, output, trace};
 
 /// A drawing under the name of another format would be opened as what it is not.
 pub(super) fn is_svg(option: &str, path: &Path) -> Result<(), Failure> {
@@ -47,11 +43,7 @@ pub(crate) fn run(args: &ChartArgs) -> Result<ExitCode, Failure> {
         resolved.setup.workload.source = source;
     }
     let data = report::knee_data(&answer, &scenario, planner::closed_form(&resolved).curve);
-    let colours = match args.theme {
-        ThemeName::Light => theme::LIGHT,
-        ThemeName::Dark => theme::DARK,
-    };
-    let svg = knee_svg(&data, &colours, &Style::svg(SIZE_PX.0, SIZE_PX.1))
+    let svg = knee_svg(&data, args.theme.colours(), &Style::svg(SIZE_PX.0, SIZE_PX.1))
         .map_err(|error| Failure::input(error.to_string()))?;
     match &args.out {
         Some(path) => output::write_file(path, &svg)?,

@@ -2,12 +2,14 @@
 
 use std::{fmt::Write as _, process::ExitCode, sync::Arc};
 
+use charts::{Style, fleet_svg};
 use scenario::{FleetError, Parsed};
 use sim_core::{
     Keep, RequestSource, Setup, SetupError,
     fleet::live::{LiveFleet, simulate_live},
 };
 
+use super::chart::is_svg;
 use crate::{
     failure::Failure,
     fleet_settings::FleetArgs,
@@ -16,7 +18,13 @@ use crate::{
     pool, trace,
 };
 
+/// Size of the drawing, CSS px.
+const SIZE_PX: (f64, f64) = (712.0, 720.0);
+
 pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.svg {
+        is_svg("--svg", path)?;
+    }
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
         return Ok(ExitCode::SUCCESS);
@@ -57,6 +65,13 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.openmetrics {
         let epoch_s = args.epoch_s(fleet.calendar);
         output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
+    }
+    if let Some(path) = &args.svg {
+        let style = Style::svg(SIZE_PX.0, SIZE_PX.1);
+        let data = report::fleet_data(&run, &scenario);
+        let svg = fleet_svg(&data, args.theme.colours(), &style)
+            .map_err(|error| Failure::input(error.to_string()))?;
+        output::write_file(path, &svg)?;
     }
     let text = if args.json {
         report::fleet_json(&run, window_s)

@@ -86,7 +86,9 @@ fn a_lost_node_is_replaced_and_its_requests_begin_again() {
 #[test]
 fn every_policy_and_router_runs() {
     let small = ["fleet", "rate=15", "--requests", "1500", "--json"];
-    for policy in ["fixed", "hpa", "keda", "knative", "wva-v1", "wva-v2", "trend"] {
+    for policy in
+        ["fixed", "hpa", "keda", "knative", "wva-v1", "wva-v2", "wva-queueing", "trend", "seasonal"]
+    {
         let run = json(&[&small[..], &["--policy", policy]].concat());
         assert_eq!(run["completed"], 1500, "{policy}");
     }
@@ -227,6 +229,23 @@ fn policies_stand_side_by_side_with_their_front() {
     let text = printed(&args);
     assert!(text.contains("holds the target for the fewest GPU-hours"), "{text}");
     assert_eq!(text, printed(&[&args[..], &["--threads", "1"]].concat()));
+}
+
+#[test]
+fn a_run_is_drawn() {
+    let args = with(&["--target", "16", "--fault", "replica@150", "--svg", "fleet.svg"]);
+    printed(&args);
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fleet.svg");
+    let svg = std::fs::read_to_string(&path).expect("the drawing");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    for word in ["Requests per second", "Replicas", "starting", "asked for", "In time", "2 min"] {
+        assert!(svg.contains(&format!("{word}\n</text>")), "{word}");
+    }
+    let dark = with(&["--target", "16", "--svg", "dark.svg", "--theme", "dark"]);
+    printed(&dark);
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("dark.svg");
+    assert_ne!(std::fs::read_to_string(path).expect("the drawing"), svg);
+    headroom(&with(&["--svg", "fleet.png"])).assert().code(2);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{
     fleet::{
         autoscale::hpa::Phase,
         life::{Replica, Stage},
-        policy::{Gauges, Observed, PodView},
+        policy::{Gauges, Observed, PodView, Totals},
     },
     float::from_count,
 };
@@ -39,15 +39,13 @@ impl FleetSimulation {
                 gauges,
             }
         };
-        let (input, output, count) = self.tokens;
-        let mean = |sum: f64| if count > 0.0 { sum / count } else { 0.0 };
         Observed {
             replicas: self.lives.wanted() as i32,
             pods: self.lives.replicas().iter().map(pod).collect(),
             queued: self.queued_scraped,
             deferred: self.deferred_scraped,
             in_system: from_count(self.in_system),
-            mean_tokens: (mean(input), mean(output)),
+            totals: Totals { offered: from_count(self.offered), ..self.totals },
             is_blind: now_s < self.blind_until_s,
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     fleet::{
         life::{Change, Lives, Stage},
         outcome::{FleetWindow, LiveRun},
-        policy::Controller,
+        policy::{Controller, Totals},
         router::{Router, Routing},
     },
     float::{from_count, greater, lesser},
@@ -33,7 +33,7 @@ pub struct FleetSimulation {
     pub(super) samples: Samples,
     requests: Requests,
     total: u64,
-    offered: u64,
+    pub(super) offered: u64,
     traffic: TrafficClock,
     /// The next request to come.
     next: Option<Request>,
@@ -65,7 +65,8 @@ pub struct FleetSimulation {
     windows: Vec<FleetWindow>,
     pub(super) desired: i32,
     last_arrival_s: f64,
-    pub(super) tokens: (f64, f64, f64),
+    /// Of those answered.
+    pub(super) totals: Totals,
     pub(super) in_system: u64,
     replica_s: (f64, f64),
     last_s: f64,
@@ -138,7 +139,7 @@ impl FleetSimulation {
             windows: Vec::new(),
             desired: ready,
             last_arrival_s: 0.0,
-            tokens: (0.0, 0.0, 0.0),
+            totals: Totals::default(),
             in_system: 0,
             replica_s: (0.0, 0.0),
             last_s: 0.0,
@@ -394,12 +395,14 @@ impl FleetSimulation {
         self.in_system -= 1;
         self.deferrable -= u64::from(self.is_deferrable(&ended.request));
         let Request { arrival_s, input_tokens, output_tokens, .. } = ended.request;
-        self.tokens.0 += input_tokens as f64;
-        self.tokens.1 += output_tokens as f64;
-        self.tokens.2 += 1.0;
         let ttft_s = ended.first_token_s - arrival_s;
         let gaps = from_count(output_tokens.saturating_sub(1).max(1));
         let tpot_s = (ended.finish_s - ended.first_token_s) / gaps;
+        self.totals.answered += 1.0;
+        self.totals.input_tokens += input_tokens as f64;
+        self.totals.output_tokens += output_tokens as f64;
+        self.totals.ttft_s += ttft_s;
+        self.totals.tpot_s += tpot_s;
         self.window.served += 1;
         self.window.ttft.record(ttft_s);
         // A class has a target of its own.

@@ -1,5 +1,9 @@
 //! Options of `headroom fleet`, and the fleet that they mean.
 
+mod compared;
+mod names;
+mod readers;
+
 use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -7,20 +11,23 @@ use scenario::{FLEET_POLICIES, FLEET_ROUTERS, FLEET_SIGNALS, FleetError, FleetSp
 use sim_core::{
     Setup,
     fleet::{
-        autoscale::{
-            schedule::{Calendar, Cron, Floor},
-            wva,
-        },
+        autoscale::{schedule::Calendar, wva},
         live::{Deferral, Fault, LiveFleet},
         nodes::NodePool,
         outcome::LiveRun,
-        policy::{Aggregate, Policy},
+        policy::Policy,
         start_up::{StageTime, StartUp},
     },
+    float::lesser,
+};
+
+use names::{AggregateName, PolicyName, RouterName, SignalName};
+use readers::{
+    amount, calendar, floor, read_faults, replicas, season, some_amount, some_seconds, variation,
 };
 
 use crate::{
-    args::{ScenarioArgs, ThreadArgs, TraceArgs},
+    args::{ScenarioArgs, ThemeName, ThreadArgs, TraceArgs},
     failure::Failure,
     output,
     typed::requests,
@@ -62,6 +69,9 @@ pub(crate) struct FleetArgs {
     /// Above which result keda is active.
     #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true, default_value = "0")]
     activation: f64,
+    /// Length of a season for seasonal, seconds.
+    #[arg(long, value_name = "S", value_parser = season, allow_hyphen_values = true, default_value = "86400")]
+    season: f64,
     /// Fewest replicas (fleet.min) [default: 1].
     #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     min: Option<u16>,
@@ -132,6 +142,12 @@ pub(crate) struct FleetArgs {
     /// Unix time of the beginning in it, seconds [default: a Monday, 5 January 2026, and --begin].
     #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, requires = "openmetrics")]
     epoch: Option<f64>,
+    /// Also draw the run over time, as SVG.
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    pub(crate) svg: Option<PathBuf>,
+    /// On which ground --svg is drawn.
+    #[arg(long, value_enum, default_value = "light")]
+    pub(crate) theme: ThemeName,
     /// Put policies side by side on the same traffic, each by its name or as NAME:KEY=VALUE,… with
     /// signal, aggregate, target, activation, min, max or floor in place of the options; target=4/8/16
     /// stands for one of each.
@@ -150,139 +166,6 @@ pub(crate) struct FleetArgs {
     pub(crate) csv: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PolicyName {
-    /// Nobody: --min replicas.
-    Fixed,
-    /// Kubernetes’ HPA v2 on the mean over the replicas.
-    Hpa,
-    /// KEDA on the sum, from and to zero.
-    Keda,
-    /// Knative’s pod autoscaler on requests at once, from and to zero.
-    Knative,
-    /// llm-d’s variant autoscaler by saturation, version 1, followed by an HPA.
-    WvaV1,
-    /// The same, version 2.
-    WvaV2,
-    /// A line through the last five minutes, looked ahead along by a start-up time.
-    Trend,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SignalName {
-    /// Requests running and waiting.
-    InFlight,
-    /// Requests waiting.
-    Queue,
-    /// Those of them that wait for capacity.
-    CapacityQueue,
-    /// Requests running.
-    Running,
-    /// KV cache in use, per cent.
-    KvUsage,
-    /// Requests per second.
-    Rate,
-    /// Tokens generated per second.
-    TokenRate,
-    /// GPU busy, per cent.
-    GpuBusy,
-    /// GPU memory, per cent.
-    GpuMemory,
-    /// Processor, per cent.
-    Cpu,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AggregateName {
-    /// Their sum, and what waits before them.
-    Sum,
-    /// Their mean.
-    Mean,
-    /// The greatest of them.
-    Max,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RouterName {
-    /// One line for all replicas.
-    SharedQueue,
-    /// In turn.
-    RoundRobin,
-    /// By chance.
-    Random,
-    /// To the one with the fewest requests.
-    LeastInFlight,
-    /// To the better of two by chance.
-    PowerOfTwo,
-    /// To the one with the fewest KV tokens.
-    LeastKv,
-    /// Prompts that begin alike to the same one.
-    PrefixAffinity,
-}
-
-/// A name as clap knows it.
-fn named<T: ValueEnum>(name: &str) -> Result<T, String> {
-    T::from_str(name, false).map_err(|_| {
-        let names: Vec<String> = T::value_variants()
-            .iter()
-            .filter_map(|variant| Some(variant.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        format!("{name} is none of {}", names.join(", "))
-    })
-}
-
-/// `hpa:target=4/8` as `hpa:target=4` and `hpa:target=8`.
-fn one_of_each(text: &str) -> Vec<String> {
-    let Some(slash) = text.find('/') else { return vec![text.to_owned()] };
-    let begin = text[..slash].rfind(['=', ',', ':']).map_or(0, |at| at + 1);
-    let end = text[slash..].find(',').map_or(text.len(), |at| slash + at);
-    let values = text[begin..end].split('/');
-    values
-        .flat_map(|value| one_of_each(&format!("{}{value}{}", &text[..begin], &text[end..])))
-        .collect()
-}
-
-/// How many replicas or nodes.
-fn replicas(text: &str) -> Result<u16, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| "it must be a whole number from 0 to 65,535, for example 8".to_owned())
-}
-
-/// A span of time that is not nothing.
-fn some_seconds(text: &str) -> Result<f64, String> {
-    amount(text).ok().filter(|value| *value >= LEAST_SPAN_S).ok_or_else(|| {
-        "it must be a time of 0.1 to 1,000,000,000 seconds, for example 15".to_owned()
-    })
-}
-
-/// Shorter windows and shorter times between scrapes would be more events than requests.
-const LEAST_SPAN_S: f64 = 0.1;
-
-/// A coefficient of variation.
-fn variation(text: &str) -> Result<f64, String> {
-    amount(text)
-        .ok()
-        .filter(|value| *value <= 10.0)
-        .ok_or_else(|| "it must be a number from 0 to 10, for example 0.3".to_owned())
-}
-
-/// A number above 0.
-fn some_amount(text: &str) -> Result<f64, String> {
-    amount(text)
-        .ok()
-        .filter(|value| *value >= 1e-3)
-        .ok_or_else(|| "it must be a number from 0.001 to 1,000,000,000, for example 30".to_owned())
-}
-
-/// A number of 0 or more.
-fn amount(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if (0.0..=1e9).contains(&value) => Ok(value),
-        _ => Err("it must be a number from 0 to 1,000,000,000, for example 30".to_owned()),
-    }
-}
-
 impl FleetArgs {
     /// Unix time of the beginning, in seconds.
     pub(crate) fn epoch_s(&self, calendar: Calendar) -> f64 {
@@ -292,47 +175,6 @@ impl FleetArgs {
             let days = (calendar.weekday + 6) % 7;
             MONDAY_S + f64::from(days * 86_400 + calendar.minute_of_day * 60)
         })
-    }
-
-    /// The options of each policy of `--compare`, with its name.
-    pub(crate) fn compared(&self) -> Result<Vec<(String, Self)>, Failure> {
-        let mut all = Vec::new();
-        for text in &self.compare {
-            for one in one_of_each(text) {
-                all.push((one.clone(), self.with(&one)?));
-            }
-        }
-        Ok(all)
-    }
-
-    /// These options under a policy as `--compare` names it.
-    fn with(&self, text: &str) -> Result<Self, Failure> {
-        let error = |why: String| {
-            Failure::input(format!(
-                "--compare {text}: {why}. Give it as a policy with its settings, for example \
-                 hpa:signal=queue,target=4 or keda:min=0."
-            ))
-        };
-        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
-        let mut args = self.clone();
-        args.policy = Some(named(name).map_err(&error)?);
-        for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
-            let no_value = || error(format!("{setting} has no value"));
-            let (key, value) = setting.split_once('=').ok_or_else(no_value)?;
-            let named_error = |why: String| error(format!("{key}: {why}"));
-            let count = || replicas(value).map_err(named_error);
-            match key {
-                "signal" => args.signal = Some(named(value).map_err(&error)?),
-                "aggregate" => args.aggregate = named(value).map_err(&error)?,
-                "target" => args.target = Some(some_amount(value).map_err(named_error)?),
-                "activation" => args.activation = amount(value).map_err(named_error)?,
-                "min" => args.min = Some(count()?),
-                "max" => args.max = Some(count()?),
-                "floor" => args.floor = vec![value.to_owned()],
-                _ => return Err(error(format!("there is no setting {key}"))),
-            }
-        }
-        Ok(args)
     }
 
     /// What the scenario says of the fleet, with the options in its place.
@@ -382,7 +224,7 @@ impl FleetArgs {
             )));
         }
         self.adjust(&mut fleet.policy)?;
-        let faults = [fleet.faults, self.faults()?].concat();
+        let faults = [fleet.faults, read_faults(&self.fault)?].concat();
         Ok(LiveFleet {
             floors: self.floor.iter().map(|text| floor(text)).collect::<Result<_, _>>()?,
             calendar: calendar(&self.begin)?,
@@ -414,14 +256,14 @@ impl FleetArgs {
         match policy {
             Policy::Keda { aggregate, activation_threshold, .. } => {
                 *activation_threshold = self.activation;
-                *aggregate = match self.aggregate {
-                    AggregateName::Sum => Aggregate::Sum,
-                    AggregateName::Mean => Aggregate::Mean,
-                    AggregateName::Max => Aggregate::Max,
-                };
+                *aggregate = self.aggregate.aggregate();
             }
             Policy::WvaV1 { config, .. } => *config = keys.v1,
             Policy::WvaV2 { config, .. } => *config = keys.v2,
+            Policy::Seasonal { season_s, sample_s, .. } => {
+                *season_s = self.season;
+                *sample_s = lesser(self.season / 24.0, 300.0);
+            }
             _ => {}
         }
         Ok(())
@@ -531,38 +373,6 @@ impl FleetArgs {
             ))),
         }
     }
-
-    fn faults(&self) -> Result<Vec<(f64, Fault)>, Failure> {
-        let mut faults = Vec::new();
-        for text in &self.fault {
-            let error = || {
-                Failure::input(format!(
-                    "--fault {text}: it must be replica, node, metrics:SECONDS, stall:SECONDS, \
-                     slow:TIMES:SECONDS or surge:TIMES:SECONDS, and @S for when, for example \
-                     surge:2.5:300@1800."
-                ))
-            };
-            let (what, at) = text.split_once('@').ok_or_else(error)?;
-            let at_s = amount(at).map_err(|_| error())?;
-            let mut parts = what.split(':');
-            let name = parts.next().unwrap_or_default();
-            let given: Vec<f64> =
-                parts.map(amount).collect::<Result<_, _>>().map_err(|_| error())?;
-            let fault = match (name, given.as_slice()) {
-                ("replica", []) => Fault::ReplicaLoss,
-                ("node", []) => Fault::NodeLoss,
-                ("metrics", []) => Fault::MetricOutage(300.0),
-                ("metrics", &[for_s]) => Fault::MetricOutage(for_s),
-                ("stall", []) => Fault::Stall(1.0),
-                ("stall", &[for_s]) => Fault::Stall(for_s),
-                ("slow", &[factor, for_s]) => Fault::SlowStart { factor, for_s },
-                ("surge", &[factor, for_s]) => Fault::Surge { factor, for_s },
-                _ => return Err(error()),
-            };
-            faults.push((at_s, fault));
-        }
-        Ok(faults)
-    }
 }
 
 /// A fleet that cannot be, in the words of the options.
@@ -596,79 +406,4 @@ const fn fault_word(fault: Fault) -> &'static str {
 /// An option as it is typed, which is what scenarios write, too.
 fn name(given: Option<impl ValueEnum>) -> Option<String> {
     given?.to_possible_value().map(|value| value.get_name().to_owned())
-}
-
-/// `6 from 45 7 * * 1-5 to 0 19 * * 1-5`.
-fn floor(text: &str) -> Result<Floor, Failure> {
-    let error = |why: &str| {
-        Failure::input(format!(
-            "--floor {text}: {why}. Give it as 'N from CRON to CRON', for example \
-             '6 from 45 7 * * 1-5 to 0 19 * * 1-5'."
-        ))
-    };
-    let (replicas, rest) = text.split_once(" from ").ok_or_else(|| error("“from” is missing"))?;
-    let (start, end) = rest.split_once(" to ").ok_or_else(|| error("“to” is missing"))?;
-    let replicas: u16 =
-        replicas.trim().parse().map_err(|_| error("the number of replicas is not whole"))?;
-    let cron = |text: &str| Cron::parse(text).map_err(|why| error(&why.to_string()));
-    Ok(Floor { start: cron(start)?, end: cron(end)?, replicas: replicas.into() })
-}
-
-/// `mon 07:30`.
-fn calendar(text: &str) -> Result<Calendar, Failure> {
-    let error = || {
-        Failure::input(format!(
-            "--begin {text}: it must be a day and a time, for example 'mon 07:30'."
-        ))
-    };
-    let (day, time) = text.trim().split_once(' ').ok_or_else(error)?;
-    let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-    let weekday = days.iter().position(|name| *name == day).ok_or_else(error)?;
-    let (hour, minute) = time.trim().split_once(':').ok_or_else(error)?;
-    let number = |text: &str, most: u32| {
-        text.parse().ok().filter(|value: &u32| *value <= most).ok_or_else(error)
-    };
-    let minute_of_day = number(hour, 23)? * 60 + number(minute, 59)?;
-    Ok(Calendar { weekday: weekday as u32, minute_of_day })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn floors_and_beginnings_are_read() {
-        let floor = floor("6 from 45 7 * * 1-5 to 0 19 * * 1-5").unwrap();
-        assert_eq!(floor.replicas, 6);
-        assert_eq!(calendar("tue 07:30").unwrap(), Calendar { weekday: 2, minute_of_day: 450 });
-        for bad in ["monday 07:30", "mon 24:00", "mon", "mon 7"] {
-            assert!(calendar(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_list_of_values_is_one_of_each() {
-        assert_eq!(one_of_each("keda"), ["keda"]);
-        assert_eq!(
-            one_of_each("hpa:target=4/8,signal=queue/running"),
-            [
-                "hpa:target=4,signal=queue",
-                "hpa:target=4,signal=running",
-                "hpa:target=8,signal=queue",
-                "hpa:target=8,signal=running",
-            ]
-        );
-    }
-
-    #[test]
-    fn bad_floors_say_why() {
-        for (bad, why) in [
-            ("6", "“from” is missing"),
-            ("x from 0 8 * * * to 0 9 * * *", "not whole"),
-            ("6 from 0 8 1 * * to 0 9 * * *", "day of month"),
-        ] {
-            let Err(Failure::Input(message)) = floor(bad) else { panic!("{bad}") };
-            assert!(message.contains(why), "{message}");
-        }
-    }
 }

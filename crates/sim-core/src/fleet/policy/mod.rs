@@ -5,6 +5,10 @@
 //! its HPA syncs every 15 s; Knative samples every second and decides every 2 s; WVA computes every
 //! 60 s and an HPA follows it every 15 s.
 
+mod activator;
+mod latency_model;
+mod saturation;
+
 use super::autoscale::{
     fixed::Fixed,
     forecast,
@@ -13,13 +17,15 @@ use super::autoscale::{
         Resource, Sample, Tolerance,
     },
     keda::{self, Memory, ScaledObject, Triggers},
-    knative::{
-        self, Activity, BucketWindow, Decider, DeciderSpec, Revision, ScaleToZero, panic_window_s,
-    },
+    knative::{self, DeciderSpec, ScaleToZero},
     schedule::{Calendar, Floor, floor_at},
     wva,
 };
 use crate::float::greater;
+
+use activator::Kpa;
+use latency_model::LatencyModel;
+use saturation::{follow, saturation_v1, saturation_v2};
 
 /// What an autoscaler looks at, of each replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,13 +128,37 @@ pub struct Observed {
     pub deferred: f64,
     /// Requests in the whole system now, for those that count them in its path.
     pub in_system: f64,
-    /// Mean prompt and output of the requests that have ended.
-    pub mean_tokens: (f64, f64),
+    /// What has happened to requests so far.
+    pub totals: Totals,
     /// Whether metrics cannot be had.
     pub is_blind: bool,
 }
 
+/// What has happened to requests since the beginning: counters, as they are scraped.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Requests that came.
+    pub offered: f64,
+    /// Requests that were answered.
+    pub answered: f64,
+    /// Tokens of their prompts.
+    pub input_tokens: f64,
+    /// Tokens of their outputs.
+    pub output_tokens: f64,
+    /// Their times to first token, added up, in seconds.
+    pub ttft_s: f64,
+    /// Their mean times per output token, added up, in seconds.
+    pub tpot_s: f64,
+}
+
 impl Observed {
+    /// Mean prompt and output of the requests that have ended; 0 before any has.
+    fn mean_tokens(&self) -> (f64, f64) {
+        let Totals { answered, input_tokens, output_tokens, .. } = self.totals;
+        let mean = |sum: f64| if answered > 0.0 { sum / answered } else { 0.0 };
+        (mean(input_tokens), mean(output_tokens))
+    }
+
     fn ready(&self) -> impl Iterator<Item = &PodView> {
         self.pods.iter().filter(|pod| pod.is_ready && !pod.is_deleted)
     }
@@ -238,6 +268,35 @@ pub enum Policy {
         /// Who acts.
         hpa: Hpa,
     },
+    /// WVA's queueing-model analyzer with an HPA that follows it. *Parked upstream*: the code is there,
+    /// and its engine refuses to run it.
+    WvaQueueing {
+        /// What a replica should keep to on the mean; `None` to infer it from what is learned.
+        targets: Option<wva::Targets>,
+        /// How many times its idle length an iteration may take where targets are inferred
+        /// (`sloMultiplier`).
+        multiplier: f64,
+        /// Requests at once.
+        max_batch: u32,
+        /// Who acts.
+        hpa: Hpa,
+    },
+    /// A season learned from a signal's sum, looked ahead in; until one has been seen, the signal as it
+    /// is.
+    Seasonal {
+        /// Least and greatest number of replicas.
+        bounds: Bounds,
+        /// What is measured.
+        signal: Signal,
+        /// What each replica should have of it.
+        per_replica: f64,
+        /// Length of a season in seconds: a day.
+        season_s: f64,
+        /// Time between two samples in seconds: what is measured meanwhile is averaged.
+        sample_s: f64,
+        /// How far ahead to look, in seconds: a start-up time.
+        ahead_s: f64,
+    },
     /// A line through the last samples of a signal's sum, looked ahead along.
     Trend {
         /// Least and greatest number of replicas.
@@ -264,17 +323,9 @@ enum State {
     Keda { history: History, memory: Memory, failures: u32, next_poll_s: f64 },
     Knative(Box<Kpa>),
     Wva { history: History, seen: wva::History, desired: i32, next_s: f64 },
+    Queueing { history: History, model: Box<LatencyModel>, desired: i32, next_s: f64 },
     Trend(Vec<(f64, f64)>),
-}
-
-#[derive(Clone, Debug)]
-struct Kpa {
-    decider: Decider,
-    stable: BucketWindow,
-    panic: BucketWindow,
-    activity: Activity,
-    since_s: f64,
-    next_tick_s: f64,
+    Seasonal { seasonal: forecast::Seasonal, sum: f64, count: f64, next_s: f64 },
 }
 
 /// A policy at work.
@@ -300,24 +351,26 @@ impl Controller {
                 failures: 0,
                 next_poll_s: keda::POLLING_INTERVAL_S,
             },
-            Policy::Knative { decider, .. } => State::Knative(Box::new(Kpa {
-                decider: Decider::new(decider, ready, 0.0),
-                stable: BucketWindow::new(decider.stable_window_s, knative::GRANULARITY_S),
-                panic: BucketWindow::new(
-                    panic_window_s(decider.stable_window_s),
-                    knative::GRANULARITY_S,
-                ),
-                activity: if ready > 0 { Activity::Active } else { Activity::Inactive },
-                since_s: 0.0,
-                next_tick_s: knative::TICK_S,
-            })),
+            Policy::Knative { decider, .. } => State::Knative(Box::new(Kpa::new(decider, ready))),
             Policy::WvaV1 { .. } | Policy::WvaV2 { .. } => State::Wva {
                 history: History::default(),
                 seen: wva::History::default(),
                 desired: 0,
                 next_s: WVA_INTERVAL_S,
             },
+            Policy::WvaQueueing { .. } => State::Queueing {
+                history: History::default(),
+                model: Box::default(),
+                desired: 0,
+                next_s: WVA_INTERVAL_S,
+            },
             Policy::Trend { .. } => State::Trend(Vec::new()),
+            &Policy::Seasonal { season_s, sample_s, .. } => {
+                let samples = (season_s / sample_s).round() as usize;
+                let smoothing = forecast::Smoothing::default();
+                let seasonal = forecast::Seasonal::new(samples.min(100_000), smoothing);
+                State::Seasonal { seasonal, sum: 0.0, count: 0.0, next_s: sample_s }
+            }
         };
         let mut controller = Self { policy, floors, calendar, state, next_s: 0.0 };
         controller.next_s = controller.period_s();
@@ -421,6 +474,37 @@ impl Controller {
                 let forecast = forecast::trend(seen, *ahead_s).unwrap_or(0.0);
                 forecast::replicas_for(forecast, *per_replica).max(bounds.min).min(bounds.max)
             }
+            (
+                Policy::WvaQueueing { targets, multiplier, max_batch, hpa },
+                State::Queueing { history, model, desired, next_s },
+            ) => {
+                if now_s >= *next_s && !observed.is_blind {
+                    *next_s = now_s + WVA_INTERVAL_S;
+                    let limits = (*max_batch, targets.as_ref(), *multiplier);
+                    *desired = model.replicas(observed, limits).unwrap_or(*desired);
+                }
+                follow(hpa, history, (current, *desired), now_s)
+            }
+            (
+                &Policy::Seasonal { bounds, signal, per_replica, sample_s, ahead_s, .. },
+                State::Seasonal { seasonal, sum, count, next_s },
+            ) => {
+                let load = observed.total(signal);
+                if !observed.is_blind {
+                    *sum += load;
+                    *count += 1.0;
+                }
+                if now_s >= *next_s && *count > 0.0 {
+                    *next_s = now_s + sample_s;
+                    seasonal.observe(*sum / *count);
+                    (*sum, *count) = (0.0, 0.0);
+                }
+                // The greatest on the way to the sample that begins when a start would be over.
+                let samples = (ahead_s / sample_s).ceil() as usize + 1;
+                let ahead = (1..=samples.max(1)).filter_map(|at| seasonal.ahead(at));
+                let expected = ahead.reduce(greater).unwrap_or(load);
+                forecast::replicas_for(expected, per_replica).max(bounds.min).min(bounds.max)
+            }
             // Made together.
             _ => current,
         }
@@ -461,116 +545,4 @@ fn pods_metric(
     let of = (pods.as_slice(), Resource::Other);
     hpa::pods_average(of, &metrics, against, tolerance, &initialization, now_s)
         .map(|proposal| proposal.replicas)
-}
-
-/// An HPA on the number that another autoscaler publishes.
-fn follow(hpa: &Hpa, history: &mut History, (current, desired): (i32, i32), now_s: f64) -> i32 {
-    // Before the first computation there is no such metric.
-    let proposal = if desired > 0 { Ok(desired) } else { Err(MetricError::Unavailable) };
-    hpa::decide(hpa, history, current, &[proposal], now_s).replicas
-}
-
-fn saturation_v1(observed: &Observed, config: &wva::SaturationConfig, desired: i32) -> i32 {
-    let load = |gauges: Gauges| wva::Load {
-        variant: 0,
-        kv_usage: gauges.kv_usage(),
-        queue: gauges.waiting as i64,
-    };
-    let loads: Vec<wva::Load> = observed.ready().filter_map(|pod| pod.gauges).map(load).collect();
-    let saturation = wva::analyse(&loads, config);
-    let variant = wva::Variant {
-        name: "",
-        cost: 1.0,
-        current: observed.replicas,
-        desired,
-        pending: observed.replicas - observed.ready_count(),
-    };
-    wva::targets(&saturation, &[variant]).first().copied().unwrap_or(observed.replicas)
-}
-
-fn saturation_v2(
-    observed: &Observed,
-    config: &wva::TokenConfig,
-    limits: &wva::EngineLimits,
-    seen: &mut wva::History,
-    bounds: Bounds,
-) -> i32 {
-    let (avg_input, avg_output) = observed.mean_tokens;
-    let workload = wva::Workload { avg_input, avg_output };
-    let mut capacity = |gauges: Gauges| {
-        let load = wva::ReplicaLoad {
-            tokens_in_use: gauges.kv_tokens as i64,
-            total_kv_tokens: gauges.kv_capacity as i64,
-            kv_usage: gauges.kv_usage(),
-            queue: gauges.waiting as i64,
-            workload,
-        };
-        seen.capacity(&load, wva::Role::Both, Some(limits), config)
-    };
-    let capacities: Vec<wva::Capacity> =
-        observed.ready().filter_map(|pod| pod.gauges).map(&mut capacity).collect();
-    if capacities.is_empty() {
-        return observed.replicas;
-    }
-    let each = wva::variant_capacity(&capacities) as f64;
-    let queued =
-        wva::QueuedWork { requests: observed.queued as i64, bytes: 0, prefix_hit_rate: 0.0 };
-    let due = wva::scheduler_queue_demand(&queued, workload).total;
-    let demand = capacities.iter().map(|capacity| capacity.demand as f64).sum::<f64>() + due;
-    let supply = (f64::from(observed.ready_count()) * each, f64::from(observed.replicas) * each);
-    let (required, spare) = wva::required_and_spare(demand, supply, config);
-    let variant = wva::CapacityVariant {
-        cost: 1.0,
-        capacity: each,
-        current: observed.replicas.into(),
-        min: Some(bounds.min.into()),
-        max: Some(bounds.max.into()),
-    };
-    let targets = wva::cost_aware(required, spare, &[variant]);
-    targets.first().and_then(|&target| i32::try_from(target).ok()).unwrap_or(observed.replicas)
-}
-
-impl Kpa {
-    fn sync(
-        &mut self,
-        decider: &DeciderSpec,
-        zero: &ScaleToZero,
-        observed: &Observed,
-        now_s: f64,
-    ) -> i32 {
-        self.stable.record(now_s, observed.in_system);
-        self.panic.record(now_s, observed.in_system);
-        if now_s < self.next_tick_s {
-            return observed.replicas;
-        }
-        self.next_tick_s = now_s + knative::TICK_S;
-        let ready = observed.ready_count();
-        let windows = (self.stable.average(now_s), self.panic.average(now_s));
-        let result = self.decider.scale(decider, ready, windows, now_s);
-        if self.activity == Activity::Activating && ready > 0 {
-            self.enter(Activity::Active, now_s);
-        } else if self.activity == Activity::Inactive && result.desired > 0 {
-            self.enter(Activity::Activating, now_s);
-        }
-        let for_s = now_s - self.since_s;
-        let revision = Revision {
-            activity: self.activity,
-            for_s,
-            is_initialized: true,
-            // Traffic is turned to the activator as the revision becomes inactive.
-            proxy_for_s: if self.activity == Activity::Inactive { for_s } else { 0.0 },
-            is_activator_in_path: true,
-            is_reachable: true,
-        };
-        let outcome = knative::scale(zero, &revision, observed.replicas, result.desired);
-        if outcome.scale == 0 && !outcome.is_applied && self.activity == Activity::Active {
-            self.enter(Activity::Inactive, now_s);
-        }
-        if outcome.is_applied { outcome.scale } else { observed.replicas }
-    }
-
-    fn enter(&mut self, activity: Activity, now_s: f64) {
-        self.activity = activity;
-        self.since_s = now_s;
-    }
 }
