@@ -1,5 +1,6 @@
 //! Every claim about fleets holds on the figures of its experiment.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "the figures tell who reads a failure why")]
 
 use planner::experiments::{Experiment, experiments};
 
