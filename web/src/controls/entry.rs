@@ -179,9 +179,9 @@ impl Entry {
     }
 
     /// Takes in a text that nobody typed, as if somebody had.
-    pub(crate) fn enter(self, text: String, mover: &'static str) {
-        self.draft.set(Some(text.clone()));
-        self.take_in(&text, mover);
+    pub(crate) fn enter(self, text: &str, mover: &'static str) {
+        self.draft.set(Some(text.to_owned()));
+        self.take_in(text, mover);
     }
 
     fn take_in(self, text: &str, mover: &'static str) {

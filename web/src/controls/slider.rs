@@ -58,7 +58,7 @@ impl Moved {
             self.state.put_in_force(self.dial.id, scenario);
         } else {
             // More than the model takes is told beside the field, as if it had been typed.
-            self.entry.enter(quantity::editable(value), self.dial.id);
+            self.entry.enter(&quantity::editable(value), self.dial.id);
         }
     }
 

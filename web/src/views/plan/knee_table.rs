@@ -43,7 +43,7 @@ pub(crate) fn knee_table(state: State, knee: Memo<Option<Knee>>) -> El {
             el("button")
                 .attr("type", "button")
                 .class("button button-small table-copy")
-                .flag_of("disabled", move || is_estimate())
+                .flag_of("disabled", is_estimate)
                 .on(ev::click, copy)
                 .text(strings::COPY_TABLE),
         )
