@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// One run on one GPU, or the replay of a recording: what happened to every request.
     Simulate(SimulateArgs),
     /// A fleet over time: replicas started and drained as an autoscaler asks, with real cold starts.
-    Fleet(FleetArgs),
+    Fleet(Box<FleetArgs>),
     /// Claims about autoscaling and serving fleets, each tried by simulation.
     Experiment(ExperimentArgs),
     /// Draw the knee as SVG.

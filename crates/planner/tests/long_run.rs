@@ -48,7 +48,8 @@ impl Draws {
         match self.one_of(&["fixed", "fixed", "lognormal", "uniform"]) {
             "lognormal" => format!("lognormal({tokens},{:.2})", self.between(0.2, 0.9)),
             "uniform" => {
-                format!("uniform({},{})", (tokens * 0.5).round().max(1.0), (tokens * 1.5).round())
+                let shortest = sim_core::float::greater((tokens * 0.5).round(), 1.0);
+                format!("uniform({shortest},{})", (tokens * 1.5).round())
             }
             _ => format!("{tokens}"),
         }

@@ -43,7 +43,7 @@ fn the_server_has_the_plan_s_limits() {
 
 #[test]
 fn the_benchmark_sends_the_planned_load() {
-    let text = export("bench", &["arrivals=gamma(0.5)", "price=3"][..1].as_ref());
+    let text = export("bench", &["arrivals=gamma(0.5)"]);
     let plan = json(&[&["plan", "--json", "arrivals=gamma(0.5)"][..], &FEW].concat());
     let rate = plan["planned"]["rate_per_s"].as_f64().expect("a rate");
     let line = text.lines().find(|line| line.contains("--request-rate")).expect("a rate");

@@ -73,7 +73,7 @@ fn repository(scenario: &Scenario) -> (String, bool) {
         return (scenario.model.clone(), true);
     };
     let wanted = scenario.get("weights").filter(|word| word != "auto");
-    let Some(wanted) = wanted else { return (checkpoint.repository.clone(), true) };
+    let Some(wanted) = wanted else { return (checkpoint.repository, true) };
     let files = checkpoint.files.iter().find(|files| files.format.word() == wanted);
     match files.filter(|files| !files.repository.is_empty()) {
         Some(files) => (files.repository.clone(), true),
