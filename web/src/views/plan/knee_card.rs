@@ -82,7 +82,7 @@ impl Chart {
     fn is_dim(self) -> bool {
         self.knee.with(|knee| {
             let Some(knee) = knee.as_ref().filter(|knee| knee.is_estimate) else { return false };
-            !knee.points.is_empty() && (!knee.is_simulated || self.state.is_quick())
+            !knee.points.is_empty() && (!knee.is_simulated || self.state.dragging.get())
         })
     }
 }
