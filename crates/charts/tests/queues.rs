@@ -29,13 +29,13 @@ fn every_queue_has_its_panel_its_dots_and_its_theory() {
     }
     // Two circles a dot.
     assert_eq!(svg.matches("<circle").count(), 2 * 4 * 6 * 3);
-    assert!(!svg.contains(&theme::LIGHT.bad.to_string().to_uppercase()));
+    assert!(!svg.contains(&theme::LIGHT.warn.to_string().to_uppercase()));
 }
 
 #[test]
 fn theory_outside_an_interval_is_marked() {
     let svg = queues_svg(&panels(true), &theme::LIGHT, &Style::svg(520.0, 400.0)).expect("drawn");
-    assert!(svg.contains(&theme::LIGHT.bad.to_string().to_uppercase()));
+    assert!(svg.contains(&theme::LIGHT.warn.to_string().to_uppercase()));
 }
 
 #[test]

@@ -36,6 +36,7 @@ const LONG_STEP: usize = 5;
 /// What the card's parts share.
 #[derive(Clone, Copy)]
 struct Chart {
+    state: State,
     knee: Memo<Option<Knee>>,
     surface: RwSignal<Surface>,
     geometry: RwSignal<Option<KneeGeometry>>,
@@ -76,11 +77,14 @@ impl Chart {
         self.knee.with(|knee| knee.as_ref().is_some_and(|knee| knee.is_estimate))
     }
 
-    /// Whether what is drawn is not from all runs of the present scenario; before the first answer
-    /// nothing is drawn that could be dimmed.
+    /// Whether what is drawn is dimmed: no run of the present scenario is in, or only that of a slider
+    /// that is held, which the next one takes the place of. Before the first answer nothing is drawn
+    /// that could be.
     fn is_dim(self) -> bool {
-        self.is_estimate()
-            && self.knee.with(|knee| knee.as_ref().is_some_and(|knee| !knee.points.is_empty()))
+        self.knee.with(|knee| {
+            let Some(knee) = knee.as_ref().filter(|knee| knee.is_estimate) else { return false };
+            !knee.points.is_empty() && (!knee.is_simulated || self.state.dragging.get())
+        })
     }
 }
 
@@ -88,6 +92,7 @@ impl Chart {
 pub(crate) fn knee_card(card: Memo<Card>) -> El {
     let state = expect_context::<State>();
     let chart = Chart {
+        state,
         knee: memo(move |_| {
             let resolution = state.resolution.get();
             state.answered.with(|answered| knee(&resolution, answered.as_ref()))

@@ -16,8 +16,10 @@ pub(crate) struct Knee {
     pub(crate) points: Vec<LoadPoint>,
     /// Whether they are of an older scenario: then no number of theirs is told.
     pub(crate) is_stale: bool,
-    /// Whether they are not from all runs: what is told is about right, what is drawn is dimmed.
+    /// Whether they are not from all runs: what is told is about right.
     pub(crate) is_estimate: bool,
+    /// Whether a run of the present settings is in.
+    pub(crate) is_simulated: bool,
     /// Replications behind the intervals; none before the first answer.
     pub(crate) replications: u32,
     /// When the person made the change that this answers.
@@ -62,6 +64,7 @@ pub(crate) fn knee(resolution: &Resolution, answered: Option<&Arc<Answered>>) ->
         points,
         is_stale: fresh.is_none() && answer.is_some(),
         is_estimate,
+        is_simulated: simulated.is_some(),
         replications: simulated.map_or(0, |answered| answered.answer.replications),
         input_ms: simulated.map(|answered| answered.input_ms),
     })
