@@ -238,7 +238,7 @@ fn a_run_is_drawn() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fleet.svg");
     let svg = std::fs::read_to_string(&path).expect("the drawing");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for word in ["Requests per second", "Replicas", "starting", "asked for", "In time", "2 min"] {
+    for word in ["Arrivals", "Replicas", "Queue", "KV cache", "P99 TTFT", "a replica was lost"] {
         assert!(svg.contains(&format!("{word}\n</text>")), "{word}");
     }
     let dark = with(&["--target", "16", "--svg", "dark.svg", "--theme", "dark"]);
