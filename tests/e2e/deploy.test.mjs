@@ -55,6 +55,8 @@ test("a picker finds a model beyond the short list, and says how many GPUs it ne
   await page.waitForFunction(() => document.querySelectorAll("#model-list [role=option]").length > 100);
   await page.keyboard.type("llama 3.3 70b");
   const first = rows(page, "model").first();
+  // What fits is said a few rows at a time.
+  await first.locator(".picker-fits", { hasText: /./ }).waitFor();
   const row = plain(await first.textContent());
   const [, needed] = /^Llama-3.3-70B-Instruct ?needs (\d+) GPUs/.exec(row) ?? assert.fail(row);
   await page.keyboard.press("Enter");

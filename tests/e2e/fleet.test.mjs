@@ -96,7 +96,7 @@ test("the numbers are the command line's", async () => {
   const windows = run.windows.filter((window) => window.served >= 20);
   const most = Math.max(...windows.map((window) => window.ttft_p99_s));
   showsTime(worst[1], most);
-  shows(hours[1], run.replica_gpu_hours);
+  shows(hours[1], run.held_gpu_hours);
   shows(worst[3], Math.max(...run.windows.map((window) => window.waiting)));
 
   // The table holds every window.

@@ -203,7 +203,7 @@ const ODD = [
   ["v=1&rate=4&rate=20", [/“rate” is given more than once\. The last one counts: “20”/], "20"],
   ["v=1&in=lognormal(1,2,3&rate=20", [/“lognormal\(1,2,3” .*For “Prompt”.* Still using 1,024/], "20"],
   ["v=1&seed=-1&rate=20", [/Seed -1: Least we simulate is 0\. Using 0/], "20"],
-  ["v=1&sched.max_num_seqs=1.5&rate=20", [/Max sequences.* whole number\. Using 2/], "20"],
+  ["v=1&sched.max_num_seqs=1.5&rate=20", [/Max sequences.* whole number from 1 to .*Using 2/], "20"],
   [
     "v=1&share=200&ttft=2m&tpot=1e400&rate=20",
     [/Must hold for 200: Most we simulate is 99\.99 %/, /“2m” is not a time.*TTFT/, /“1e400” is too large.*TPOT/],
