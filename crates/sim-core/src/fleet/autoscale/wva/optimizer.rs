@@ -58,8 +58,9 @@ fn add(required: f64, variants: &[CapacityVariant], targets: &mut [i64]) {
 fn remove(spare: f64, variants: &[CapacityVariant], targets: &mut [i64]) {
     let mut order: Vec<usize> = (0..variants.len()).collect();
     order.sort_by(|&a, &b| variants[b].cost.total_cmp(&variants[a].cost));
-    let cheapest =
-        (0..variants.len()).min_by(|&a, &b| variants[a].cost.total_cmp(&variants[b].cost));
+    // Of several that cost the least, whichever would be the last to serve.
+    let is_cheapest =
+        |index: usize| variants.iter().all(|other| variants[index].cost <= other.cost);
     let mut remaining = spare;
     loop {
         let mut has_removed = false;
@@ -70,7 +71,7 @@ fn remove(spare: f64, variants: &[CapacityVariant], targets: &mut [i64]) {
             }
             let others_serve =
                 targets.iter().enumerate().any(|(other, &count)| other != index && count > 0);
-            let last = i64::from(cheapest == Some(index) && !others_serve);
+            let last = i64::from(is_cheapest(index) && !others_serve);
             let least = variant.min.unwrap_or(0).max(last);
             let removable = targets[index] - least;
             let removed = ((remaining / variant.capacity).floor() as i64).min(removable);
