@@ -92,6 +92,8 @@ pub struct FleetSlice {
     pub ttft_s: (Option<f64>, Option<f64>),
     /// Requests that wait at its end.
     pub waiting: u64,
+    /// Those of them that wait for one another, whatever replicas there are.
+    pub deferred: u64,
     /// Requests that run at its end.
     pub running: u64,
     /// Share of the KV cache in use at its end: mean and maximum over the ready replicas.

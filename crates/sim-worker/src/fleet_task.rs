@@ -261,6 +261,7 @@ fn slice(window: &FleetWindow) -> FleetSlice {
         rejected: window.rejected,
         ttft_s: (window.ttft.percentile(50.0), window.ttft.percentile(99.0)),
         waiting: window.waiting,
+        deferred: window.deferred,
         running: window.running,
         kv: window.kv_usage,
         replicas: window.replicas,

@@ -287,6 +287,7 @@ mod tests {
             rejected: 0,
             ttft_s: (Some(0.1), Some(p99_s)),
             waiting: late * 2,
+            deferred: 0,
             running: 10,
             kv: (0.1, 0.2),
             replicas: [0, 0, ready, 0],

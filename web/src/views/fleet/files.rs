@@ -11,7 +11,7 @@ use crate::browser;
 const PICTURE_PX: (f64, f64) = (960.0, 720.0);
 
 /// The columns of the table, the same as the command line's.
-const HEADER: &str = "start_s,offered,served,slo_met,rejected,ttft_p50_s,ttft_p99_s,waiting,running,\
+const HEADER: &str = "start_s,offered,served,slo_met,rejected,ttft_p50_s,ttft_p99_s,waiting,deferred,running,\
                       kv_usage_mean,kv_usage_max,pending,starting,ready,draining,desired\n";
 
 /// Gives the rows as `fleet.svg`. Tells whether it could.
@@ -49,6 +49,7 @@ fn csv(slices: &[FleetSlice]) -> String {
             maybe(slice.ttft_s.0),
             maybe(slice.ttft_s.1),
             slice.waiting.to_string(),
+            slice.deferred.to_string(),
             slice.running.to_string(),
             real(slice.kv.0),
             real(slice.kv.1),
