@@ -1,5 +1,8 @@
 //! What may be typed.
 
+mod decisions;
+mod measurements;
+
 use std::{
     fmt::Write as _,
     num::{NonZeroU32, NonZeroUsize},
@@ -11,8 +14,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::{
     fleet_settings::FleetArgs,
-    typed::{in_reach, part, requests, seconds, seed, some},
+    typed::{in_reach, requests, seed, some},
 };
+
+pub(crate) use decisions::{
+    AlternativesArgs, CompareArgs, ExportArgs, ExportKind, ReplicasArgs, ReportArgs, SlotsArgs,
+    TornadoArgs,
+};
+pub(crate) use measurements::{CalibrateArgs, CurveArgs, FitArgs, FitOn, LeaveOut, MeasuredArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -248,181 +257,6 @@ pub(crate) struct WhyArgs {
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
-    /// Print JSON (SI units).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom alternatives model=llama-3.1-8b rate=30 sim.requests=500
-  headroom alternatives model=llama-3.1-8b rate=30 --among h100-sxm,h200-sxm,l40s --price h100-sxm=2..3 --csv
-  headroom alternatives model=llama-3.1-8b rate=30 --max-cost 20 --chart costs.svg")]
-pub(crate) struct AlternativesArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// Leave out what costs more, dollars an hour.
-    #[arg(long, value_name = "DOLLARS", value_parser = in_reach, allow_hyphen_values = true)]
-    pub(crate) max_cost: Option<f64>,
-    /// How many of the cheapest are simulated at least, and shown.
-    #[arg(long, value_name = "N", default_value = "12", value_parser = some, allow_hyphen_values = true)]
-    pub(crate) rows: NonZeroUsize,
-    /// Look among these GPUs alone [default: all of the catalogue].
-    #[arg(long, value_name = "GPU,…", value_delimiter = ',')]
-    pub(crate) among: Vec<String>,
-    /// Dollars for an hour of a GPU in place of the catalogue’s, one price or a range; may be repeated.
-    #[arg(long, value_name = "GPU=DOLLARS")]
-    pub(crate) price: Vec<String>,
-    /// Draw cost against latency as SVG.
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) chart: Option<PathBuf>,
-    /// Print JSON (dollars and SI units).
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Print one CSV row per deployment (dollars and SI units).
-    #[arg(long)]
-    pub(crate) csv: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom compare gpu=h100-sxm vs gpu=h200-sxm
-  headroom compare rate=40 in=2000 vs sched.rules=vllm-0.33      the same but for the rules
-  headroom compare scenario.json '#v=1&rate=40&gpu=h200-sxm' --json")]
-pub(crate) struct CompareArgs {
-    /// The first scenario, vs, and the second: settings, a link or a .json file each. Where only settings
-    /// stand after vs, they change the first.
-    #[arg(value_name = "SCENARIO", required = true)]
-    pub(crate) words: Vec<String>,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// Print JSON (SI units).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom tornado sim.requests=500
-  headroom tornado --range rate=80%..150% --range step.mfu=0.4..0.6 --chart tornado.svg
-  headroom tornado price=2..4 --json")]
-pub(crate) struct TornadoArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// A range of one’s own: parts of rate, in or out, or values of any other number; may be repeated.
-    #[arg(long, value_name = "KEY=LOW..HIGH")]
-    pub(crate) range: Vec<String>,
-    /// Draw the tornado as SVG.
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) chart: Option<PathBuf>,
-    /// Print JSON (SI units).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom report --html report.html
-  headroom report rate=40 price=2..4 --markdown report.md
-  headroom report rate=40 > report.md")]
-pub(crate) struct ReportArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// Write one HTML page.
-    #[arg(long, value_name = "FILE.html")]
-    pub(crate) html: Option<PathBuf>,
-    /// Write Markdown [default: standard output, unless there is --html].
-    #[arg(long, value_name = "FILE.md")]
-    pub(crate) markdown: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom export vllm model=llama-3.3-70b gpu=h100-sxm tp=4 rate=20 tpot=60ms
-  headroom export bench rate=40 'arrivals=gamma(0.5)'
-  headroom export k8s rate=40 > headroom.yaml")]
-pub(crate) struct ExportArgs {
-    /// What to write.
-    #[arg(value_enum)]
-    pub(crate) what: ExportKind,
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportKind {
-    /// `vllm serve` for one engine.
-    Vllm,
-    /// `vllm bench serve` at the planned load of one engine.
-    Bench,
-    /// Deployment, Service, HorizontalPodAutoscaler, KEDA ScaledObject and PrometheusRule.
-    K8s,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom replicas rate=100
-  headroom replicas rate=40 --out 3 --restart 10min --json")]
-pub(crate) struct ReplicasArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// How many replicas may be out at once, as in a rolling update.
-    #[arg(long, value_name = "N", default_value = "2", value_parser = some, allow_hyphen_values = true)]
-    pub(crate) out: NonZeroUsize,
-    /// After how long a replica that was lost with its node is back.
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "5min",
-        value_parser = seconds,
-        allow_hyphen_values = true
-    )]
-    pub(crate) restart: f64,
-    /// Print JSON (SI units).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  headroom slots --rate 8 --service 2s --slots 4
-  headroom slots --rate 8 --service 2s --slots 4 --load 75% --json")]
-pub(crate) struct SlotsArgs {
-    /// Requests per second, Poisson.
-    #[arg(long, value_name = "RATE", value_parser = in_reach, allow_hyphen_values = true)]
-    pub(crate) rate: f64,
-    /// Mean time that a request holds a slot; exponential.
-    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
-    pub(crate) service: f64,
-    /// Slots of a replica.
-    #[arg(long, value_name = "N", value_parser = some, allow_hyphen_values = true)]
-    pub(crate) slots: NonZeroUsize,
-    /// Part of the slots that is to be busy on average.
-    #[arg(
-        long,
-        value_name = "PART",
-        default_value = "60%",
-        value_parser = part,
-        allow_hyphen_values = true
-    )]
-    pub(crate) load: f64,
     /// Print JSON (SI units).
     #[arg(long)]
     pub(crate) json: bool,
@@ -716,107 +550,6 @@ pub(crate) struct MemoryArgs {
     /// Print JSON (SI units).
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  headroom fit serving.csv                                    errors of the fit, and of each group left out
-  headroom fit serving.csv --leave-out both --groups          families, too; and a line for each group
-  headroom fit serving.csv --leave-out none --constants assets/kernel/constants.json --date 2026-11")]
-pub(crate) struct FitArgs {
-    /// A table of measured runs, comma-separated.
-    pub(crate) file: PathBuf,
-    /// What is left out together, to tell the errors on what a fit never saw.
-    #[arg(long, value_enum, default_value_t = LeaveOut::Group)]
-    pub(crate) leave_out: LeaveOut,
-    /// Tell the errors of each group.
-    #[arg(long)]
-    pub(crate) groups: bool,
-    /// Write the constants to a file, as JSON.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) constants: Option<PathBuf>,
-    /// The date that the file of constants tells.
-    #[arg(long, default_value = "")]
-    pub(crate) date: String,
-    /// Also calibrate each curve on two of its points, from constants that never saw its group, and tell how far
-    /// the others are off then.
-    #[arg(long)]
-    pub(crate) two_points: bool,
-    /// Write the errors as a page in Markdown.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Draw predicted against measured times as SVG.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) chart: Option<PathBuf>,
-    /// Tell how far it has come.
-    #[arg(long)]
-    pub(crate) progress: bool,
-}
-
-/// Measured files and the settings of the deployment that they were measured on.
-#[derive(Debug, Args)]
-pub(crate) struct MeasuredArgs {
-    /// Files (results of vllm bench serve and its sweeps, GuideLLM, AIPerf, inference-perf, SGLang’s
-    /// bench_serving, llmperf, a table; vLLM’s start-up log), and settings key=value or a link.
-    #[arg(value_name = "FILE or SETTING", required = true)]
-    pub(crate) words: Vec<String>,
-    /// Start from a scenario of a JSON file, as `headroom link --json` writes it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
-    /// Print JSON (SI units).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  headroom calibrate results.json model=llama-3.1-8b gpu=h100-sxm
-  headroom calibrate results.csv server.log gpu=h100-sxm step.kind=kernel --on ends
-  headroom calibrate results.csv model=llama-3.1-8b step.kind=affine --json")]
-pub(crate) struct CalibrateArgs {
-    #[command(flatten)]
-    pub(crate) measured: MeasuredArgs,
-    /// Which points constants are fitted to; the others are predicted, to hold the fit against them.
-    #[arg(long, value_enum, default_value_t = FitOn::All)]
-    pub(crate) on: FitOn,
-}
-
-/// Which points constants are fitted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FitOn {
-    /// Every point whose server kept up with its load.
-    All,
-    /// The least and the greatest of these loads: best for TPOT.
-    Ends,
-    /// The least and the one in the middle: best for TTFT.
-    Middle,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  headroom curve results.csv model=llama-3.1-8b gpu=h100-sxm rate=40 ttft=500ms tpot=30ms
-  headroom curve results.csv server.log gpu=h100-sxm step.kind=kernel rate=40 --json")]
-pub(crate) struct CurveArgs {
-    #[command(flatten)]
-    pub(crate) measured: MeasuredArgs,
-}
-
-/// What is left out together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LeaveOut {
-    /// Nothing: only the fit on all runs.
-    None,
-    /// Network, GPU, ranks, engine and precision.
-    Group,
-    /// The same whatever the ranks.
-    Family,
-    /// Groups, then families.
-    Both,
 }
 
 /// The command line, with the list of settings at the end of each command's long help.
