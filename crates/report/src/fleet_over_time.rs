@@ -37,8 +37,9 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
         counted(run.restarted, "request", "requests")
     ));
     lines.push(format!(
-        "GPU-hours: {} of the nodes, {} of them spent serving; the rest went to starting, draining and \
-         free nodes. Minutes below the target: {}.",
+        "GPU-hours: {} held by replicas, on nodes of {}; {} with a replica that was ready. The rest went to \
+         starting, draining and free nodes. Minutes below the target: {}.",
+        number_fixed(run.held_gpu_hours(), 2),
         number_fixed(run.gpu_hours(), 2),
         number_fixed(run.gpu_hours() - run.idle_gpu_hours(), 2),
         number_fixed(run.violation_min(window_s), 1)

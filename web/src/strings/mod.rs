@@ -452,6 +452,7 @@ pub(crate) fn readout_at(rate: &str) -> String {
 
 /// The chart in one sentence.
 pub(crate) fn knee_summary(
+    server: &str,
     capacity: &str,
     ceiling: Option<f64>,
     planned: Option<(f64, f64)>,
@@ -468,7 +469,8 @@ pub(crate) fn knee_summary(
     let ceiling = ceiling
         .map(|rate| format!(" and becomes unstable above {}", number(rate)))
         .unwrap_or_default();
-    format!("One GPU holds the target up to {capacity} requests per second{ceiling}.{planned}")
+    let server = server.replacen("one", "One", 1);
+    format!("{server} holds the target up to {capacity} requests per second{ceiling}.{planned}")
 }
 
 /// A chart point as the cursor speaks it.

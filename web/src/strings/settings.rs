@@ -275,6 +275,10 @@ pub(crate) fn class_name_refused(text: &str, now: &str) -> String {
 
 /// What is no number: the value, the field, an example, and what is in force.
 pub(crate) fn refused_number(problem: &str, label: &str, example: &str, now: &str) -> String {
+    // Where the catalogue decides there is neither an example nor a number of one's own.
+    if example.is_empty() {
+        return format!("{problem}. For “{label}” give a number, or nothing for auto.");
+    }
     format!("{problem}. For “{label}” give for example {example}. Still using {now}.")
 }
 

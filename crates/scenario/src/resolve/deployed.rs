@@ -123,8 +123,14 @@ impl<'a> Deployed<'a> {
         deployment.num_blocks = scenario.deploy.num_gpu_blocks;
         deployment.given.weights_bytes =
             scenario.step.weight_bytes.map(|all| all / deployment.parallel.tp as f64);
-        let plan = plan(&config.architecture, &deployment)
-            .map_err(|error| ResolveError::Deployment(sentence(&error)))?;
+        let plan = plan(&config.architecture, &deployment).map_err(|error| {
+            let said = sentence(&error);
+            // By the name that scenarios and the page have for it.
+            ResolveError::Deployment(match said.strip_prefix("Tp ") {
+                Some(rest) => ["GPUs per engine (deploy.tp) ", rest].concat(),
+                None => said,
+            })
+        })?;
         let Some(budget) = plan.tightest().map(|stage| stage.budget) else {
             return Err(ResolveError::Deployment("The model has no layers.".to_owned()));
         };

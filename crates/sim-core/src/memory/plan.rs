@@ -422,6 +422,9 @@ fn check(architecture: &Architecture, deployment: &Deployment) -> Result<(), Mem
     heads_divide(architecture, tp)
 }
 
+/// More GPUs than share a layer anywhere.
+const MOST_SHARED: u64 = 64;
+
 /// vLLM refuses to divide heads unevenly.
 fn heads_divide(architecture: &Architecture, tp: u64) -> Result<(), MemoryError> {
     let uneven = architecture.layers.iter().flat_map(|layer| &layer.mixers).find_map(|mixer| {
@@ -434,7 +437,9 @@ fn heads_divide(architecture: &Architecture, tp: u64) -> Result<(), MemoryError>
     });
     match uneven {
         Some(heads) => {
-            let fix = format!("give a divisor of the {heads} attention heads");
+            let even = (1..=MOST_SHARED).filter(|gpus| heads.is_multiple_of(*gpus));
+            let even: Vec<String> = even.map(|gpus| gpus.to_string()).collect();
+            let fix = format!("give a divisor of the {heads} attention heads: {}", even.join(", "));
             Err(MemoryError::new("tp", &tp, fix))
         }
         None => Ok(()),

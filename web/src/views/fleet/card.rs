@@ -58,6 +58,11 @@ pub(super) fn card(
                 None => card,
             }
         }
+        // What comes next takes its place; until then it stays, dimmed.
+        (Some(shown), Some((of, answer))) if running.is_some() => {
+            let pill = running.unwrap_or_else(no_pill);
+            Card { pill, is_stale: true, ..of_answer(of, answer, shown) }
+        }
         _ => {
             let is_stopped = *now == Activity::Cancelled;
             let mut card = waiting(running.unwrap_or_else(no_pill));

@@ -83,7 +83,7 @@ impl Chart {
     fn reading(self, kind: FleetRowKind) -> (String, String) {
         let index = self.index();
         self.drawn.with(|drawn| match drawn {
-            Some(drawn) if !drawn.is_stale => reading(kind, &drawn.data, index),
+            Some(drawn) => reading(kind, &drawn.data, index),
             _ => (strings::UNKNOWN.to_owned(), String::new()),
         })
     }
@@ -227,6 +227,7 @@ fn beside(chart: Chart, place: usize, is_chosen: bool) -> El {
     };
     el("div")
         .class("fleet-reading")
+        .class_of("stale", move || chart.is_stale())
         .attr_of("data-row", move || kind().name())
         .style_of("--top", top)
         .child([

@@ -482,6 +482,6 @@ fn summary(chart: Chart) -> Option<String> {
             .planned_rate_per_s
             .and_then(|rate| readout(data, rate).ttft_p99_s.map(|ttft| (rate, ttft.value)));
         let capacity = data.capacity_per_s?.value;
-        Some(strings::knee_summary(&number(capacity), data.ceiling_per_s, planned))
+        Some(strings::knee_summary(&data.server, &number(capacity), data.ceiling_per_s, planned))
     })
 }
