@@ -392,7 +392,7 @@ fn gpus_needed(kind: &Kind, now: &Scenario, slug: &str) -> Option<u64> {
         return Some(scenario.gpus_per_engine());
     }
     let more = settings::GPUS_PER_ENGINE.iter().filter_map(|gpus| gpus.parse::<u64>().ok());
-    more.filter(|gpus| scenario.knows_memory() && *gpus > scenario.gpus_per_engine()).find(|gpus| {
+    more.filter(|gpus| scenario.is_deployed() && *gpus > scenario.gpus_per_engine()).find(|gpus| {
         let mut wider = scenario.clone();
         wider.deploy.tp = Some(*gpus);
         wider.is_possible()
