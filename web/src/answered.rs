@@ -6,7 +6,8 @@ use std::sync::Arc;
 use planner::{ClosedForm, PlanAnswer, Verdict, closed_form};
 use scenario::{Ledger, ResolveError, Resolved, Scenario};
 
-/// Scenario and what it resolves to. Equal scenarios resolve equally, so only they are compared.
+/// Scenario and what it resolves to. Equal scenarios resolve equally once all is known, so only they
+/// are compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolution {
     /// The scenario.
@@ -15,6 +16,8 @@ pub(crate) struct Resolution {
     pub(crate) outcome: Arc<Result<(Resolved, ClosedForm), ResolveError>>,
     /// Where there are no numbers for the whole: those of the engine that can be computed.
     figures: Arc<Ledger>,
+    /// Whether all is known of it; what would help an impossible scenario only the late part can say.
+    pub(crate) is_final: bool,
 }
 
 impl Resolution {
@@ -25,7 +28,8 @@ impl Resolution {
             (resolved, instant)
         });
         let figures = if outcome.is_ok() { Ledger::default() } else { scenario.figures() };
-        Self { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures) }
+        let is_final = outcome.is_ok() || scenario::late_part_is_here();
+        Self { scenario, outcome: Arc::new(outcome), figures: Arc::new(figures), is_final }
     }
 
     /// The number that is in force for a setting, typed or not, if it can be told.
@@ -45,7 +49,7 @@ impl Resolution {
 
 impl PartialEq for Resolution {
     fn eq(&self, other: &Self) -> bool {
-        self.scenario == other.scenario
+        self.scenario == other.scenario && self.is_final == other.is_final
     }
 }
 

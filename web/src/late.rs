@@ -5,6 +5,7 @@ use std::{cell::Cell, rc::Rc, time::Duration};
 
 use js_sys::{Object, Promise, Reflect};
 use leptos::{ev, prelude::*};
+use scenario::Scenario;
 use sim_worker::late;
 use wasm_bindgen::{
     JsCast, JsValue,
@@ -12,6 +13,7 @@ use wasm_bindgen::{
 };
 
 use crate::{
+    answered::Resolution,
     dom::{El, Nodes, el},
     strings,
     worker_client::script,
@@ -61,8 +63,7 @@ impl LatePart {
     /// None yet; a module that was not cut has all of it.
     pub(crate) fn new() -> Self {
         let stage = if late::is_apart() { Stage::Absent } else { Stage::Here };
-        // The wide catalogue is in it.
-        scenario::set_wide_catalogue_absent(stage == Stage::Absent);
+        scenario::set_late_part_absent(stage == Stage::Absent);
         Self {
             stage: RwSignal::new(stage),
             module: StoredValue::new_local(JsValue::UNDEFINED),
@@ -81,9 +82,19 @@ impl LatePart {
         self.want();
     }
 
+    /// What a scenario resolves to. A memo of it follows the late part where only that says what would
+    /// help.
+    pub(crate) fn resolution(self, scenario: Scenario) -> Resolution {
+        let resolution = Resolution::new(scenario);
+        if !resolution.is_final {
+            self.stage.track();
+        }
+        resolution
+    }
+
     /// Is there, or has failed to come.
     fn settle(self, stage: Stage) {
-        scenario::set_wide_catalogue_absent(stage != Stage::Here);
+        scenario::set_late_part_absent(stage != Stage::Here);
         let waiting = self.waiting.try_update_value(std::mem::take).unwrap_or_default();
         self.stage.set(stage);
         for then in waiting {

@@ -207,7 +207,7 @@ impl State {
                 None => scenario.clone(),
             })
         });
-        let resolution = memo(move |_| Resolution::new(current.get()));
+        let resolution = memo(move |_| late.resolution(current.get()));
         Self {
             scenario,
             current,
@@ -358,10 +358,11 @@ impl State {
             return;
         }
         let Some(asked) = self.question(quick) else {
-            // The scenario itself says why it has no answer.
+            // The scenario itself says why it has no answer, the late part what would help.
             self.with_client(Client::cancel);
-            self.activity.set(Activity::Idle);
-            self.late.expect();
+            self.late.want();
+            let is_known = self.resolution.with_untracked(|resolution| resolution.is_final);
+            self.activity.set(if is_known { Activity::Idle } else { Activity::Running(0, 0) });
             return;
         };
         if asked.question.wants_late_part() {
@@ -416,14 +417,16 @@ impl State {
             Stage::Here => {
                 let module = self.late.module.with_value(Clone::clone);
                 self.with_client(|client| client.take_late_part(module));
-                if self.is_fleet() {
+                if self.is_fleet() || self.question(false).is_none() {
                     self.ask(false);
                 }
             }
             Stage::Failed => {
-                let waits = self.question(false).is_some_and(|q| q.question.wants_late_part());
-                if waits || self.is_fleet() {
+                let waits = self.question(false).map(|q| q.question.wants_late_part());
+                if waits == Some(true) || self.is_fleet() {
                     self.activity.set(Activity::NotLoaded);
+                } else if waits.is_none() {
+                    self.activity.set(Activity::Idle);
                 }
                 self.reader_failed();
             }

@@ -112,9 +112,12 @@ pub(crate) fn asked(args: &ScenarioArgs) -> Result<Asked, Failure> {
     let Parsed { mut scenario, mut notices } = base(args, &words)?;
     let mut money = MoneyWords::default();
     let mut demand = None;
-    for word in &words {
+    for (place, word) in words.iter().enumerate() {
         match word {
             Word::Setting(key, value) => {
+                if words[..place].iter().any(|other| is_setting(other, key)) {
+                    notices.push(Notice::repeated(key, value));
+                }
                 let said = scenario.set(key, value).map_err(|notice| refused(&notice))?;
                 as_written(&said)?;
             }
@@ -135,6 +138,10 @@ pub(crate) fn asked(args: &ScenarioArgs) -> Result<Asked, Failure> {
         }
     }
     Ok(Asked { scenario, notices, money, job })
+}
+
+fn is_setting(word: &Word<'_>, key: &str) -> bool {
+    matches!(word, Word::Setting(other, _) if *other == key)
 }
 
 impl Asked {

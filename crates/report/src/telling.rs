@@ -2,7 +2,7 @@
 
 use planner::{Estimate, FleetSize, PlanAnswer, Verdict};
 use quantity::count;
-use scenario::{Remedy, Scenario};
+use scenario::{Remedy, ResolveError, Scenario};
 
 use crate::{names, traffic, words};
 
@@ -59,6 +59,12 @@ impl Telling {
     #[must_use]
     pub fn without_number(reason: &str) -> Self {
         no_answer(words::NO_ANSWER, reason.to_owned(), &[])
+    }
+
+    /// The same from the scenario's own error, with the changes that make it right.
+    #[must_use]
+    pub fn mistaken(error: &ResolveError) -> Self {
+        no_answer(words::NO_ANSWER, error.without_remedies(), error.remedies())
     }
 
     /// The headline with the place where it breaks if there is no room for one line.

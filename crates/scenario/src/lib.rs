@@ -20,6 +20,7 @@ mod demand;
 mod field;
 mod fleet;
 mod json;
+mod late;
 mod lengths;
 mod link;
 mod notice;
@@ -53,6 +54,7 @@ pub use fleet::{
     METRIC_OUTAGE_S,
 };
 pub use json::ScenarioError;
+pub use late::{late_part_is_here, set_late_part_absent};
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload, Spread};
 pub use profile::Profile;
@@ -64,6 +66,4 @@ pub use rules::SchedRules;
 pub use schema::{
     Deploy, Disagg, Scenario, Sched, Sim, Spec, StepKind, StepOverrides, VllmOptions,
 };
-#[cfg(feature = "networks")]
-pub use wide::set_wide_catalogue_absent;
 pub use wide::{Listed, gpu_name, link_wants_wide_catalogue, model_name, wide_gpus, wide_models};

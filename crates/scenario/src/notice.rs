@@ -83,6 +83,15 @@ impl Notice {
         Self::new(key, value, kind, sentence)
     }
 
+    /// A notice of a key that is given more than once, with the value that counts.
+    #[must_use]
+    pub fn repeated(key: &str, value: &str) -> Self {
+        let value_said = quoted(value);
+        let message =
+            format!("“{key}” is given more than once. The last one counts: {value_said}.");
+        Self::new(key, value, NoticeKind::Repeated, message)
+    }
+
     pub(crate) fn new(key: &str, value: &str, kind: NoticeKind, message: String) -> Self {
         Self { key: key.to_owned(), value: value.to_owned(), kind, message }
     }

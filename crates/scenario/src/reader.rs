@@ -56,9 +56,7 @@ impl Reader {
 
     fn note_repetition(&mut self, key: &str, value: &str) {
         if self.seen.iter().any(|seen| seen == key) {
-            let message =
-                format!("“{key}” is given more than once. The last one counts: {}.", quoted(value));
-            self.notices.push(Notice::new(key, value, NoticeKind::Repeated, message));
+            self.notices.push(Notice::repeated(key, value));
         } else if field(key).is_some()
             || key.starts_with(CLASS_PREFIX)
             || matches!(key, "v" | "rev")

@@ -6,6 +6,7 @@
 use sim_core::StepTimeSpec;
 
 use crate::{
+    late,
     resolve::{Ledger, Memory, ResolveError},
     schema::Scenario,
 };
@@ -61,35 +62,12 @@ pub(crate) trait Wide {
 /// The wide catalogue, where this program has it by now.
 #[cfg(feature = "networks")]
 pub(crate) fn wide() -> Option<&'static dyn Wide> {
-    absence::is_here().then(networks::door)
+    late::is_here().then(networks::door)
 }
 
 #[cfg(not(feature = "networks"))]
 pub(crate) const fn wide() -> Option<&'static dyn Wide> {
     None
-}
-
-/// Whether the part of the program that holds the wide catalogue is still to come.
-#[cfg(feature = "networks")]
-mod absence {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    static IS_ABSENT: AtomicBool = AtomicBool::new(false);
-
-    pub(super) fn is_here() -> bool {
-        !IS_ABSENT.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set(is_absent: bool) {
-        IS_ABSENT.store(is_absent, Ordering::Relaxed);
-    }
-}
-
-/// Tells that the wide catalogue is still to come, or has come: for a program that loads it apart.
-/// Until it is there, names beyond the short list are unknown, and no deployment resolves.
-#[cfg(feature = "networks")]
-pub fn set_wide_catalogue_absent(is_absent: bool) {
-    absence::set(is_absent);
 }
 
 /// Whether a link cannot be read without the wide catalogue: it names what the short list does not

@@ -91,7 +91,7 @@ pub(crate) struct FleetArgs {
     #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true, conflicts_with = "cold_start")]
     start: Option<f64>,
     /// A measured start-up; --cold-start list names them.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, allow_hyphen_values = true, value_name = "NAME")]
     pub(crate) cold_start: Option<String>,
     /// Coefficient of variation of each stage of a start.
     #[arg(long, value_name = "X", value_parser = variation, allow_hyphen_values = true, default_value = "0")]

@@ -52,7 +52,9 @@ pub(crate) fn wider(scenario: &Scenario) -> Vec<Changes> {
     let Ok(found) = Deployed::new(scenario) else { return Vec::new() };
     let now = found.tp();
     let more = [2, 4, 8, MOST_GPUS].into_iter().filter(|tp| *tp > now);
-    let tp = more.map(|tp| (tp.to_string(), format!("{tp} GPUs per engine"))).collect();
+    let tp = more
+        .map(|tp| (tp.to_string(), format!("weights and KV cache shared by {tp} GPUs")))
+        .collect();
     let own = found.checkpoint.config.weight_bytes;
     let lighter = WeightFormat::ALL.into_iter().filter(|format| {
         let bytes = format.bytes();
@@ -125,11 +127,15 @@ impl<'a> Deployed<'a> {
             scenario.step.weight_bytes.map(|all| all / deployment.parallel.tp as f64);
         let plan = plan(&config.architecture, &deployment).map_err(|error| {
             let said = sentence(&error);
-            // By the name that scenarios and the page have for it.
-            ResolveError::Deployment(match said.strip_prefix("Tp ") {
-                Some(rest) => ["GPUs per engine (deploy.tp) ", rest].concat(),
-                None => said,
-            })
+            match said.strip_prefix("Tp ") {
+                // By the name that scenarios and the page have for it.
+                Some(rest) => ResolveError::Uneven {
+                    sentence: ["GPUs per engine (deploy.tp) ", rest].concat(),
+                    tp: deployment.parallel.tp,
+                    remedies: Vec::new(),
+                },
+                None => ResolveError::Deployment(said),
+            }
         })?;
         let Some(budget) = plan.tightest().map(|stage| stage.budget) else {
             return Err(ResolveError::Deployment("The model has no layers.".to_owned()));

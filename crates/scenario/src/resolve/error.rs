@@ -100,6 +100,16 @@ pub enum ResolveError {
         /// A change that works, in words; may be empty.
         change: String,
     },
+    /// Heads that cannot be shared out evenly among so many GPUs.
+    #[error("{sentence}{}", in_words(remedies))]
+    Uneven {
+        /// What is uneven, and what would be even.
+        sentence: String,
+        /// GPUs per engine.
+        tp: u64,
+        /// Smallest changes that work.
+        remedies: Vec<Remedy>,
+    },
     /// What was said of the engine's set-up cannot be had.
     #[error("{0}")]
     Deployment(String),
@@ -117,6 +127,7 @@ impl ResolveError {
     pub fn without_remedies(&self) -> String {
         match self {
             Self::NoSpeculation { tokens, beside, .. } => no_speculation(*tokens, beside),
+            Self::Uneven { sentence, .. } => sentence.clone(),
             other => other.to_string(),
         }
     }
@@ -128,6 +139,7 @@ impl ResolveError {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
             | Self::TooLong { remedies, .. }
+            | Self::Uneven { remedies, .. }
             | Self::NoSpeculation { remedies, .. } => remedies,
             _ => &[],
         }
@@ -138,6 +150,7 @@ impl ResolveError {
             Self::DoesNotFit { remedies, .. }
             | Self::NoRoom { remedies, .. }
             | Self::TooLong { remedies, .. }
+            | Self::Uneven { remedies, .. }
             | Self::NoSpeculation { remedies, .. } => Some(remedies),
             _ => None,
         }

@@ -1,5 +1,6 @@
 //! From a scenario to plain numbers, each with where it comes from.
 
+mod changes;
 #[cfg(feature = "networks")]
 pub(crate) mod deployed;
 mod error;

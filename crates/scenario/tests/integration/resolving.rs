@@ -147,7 +147,7 @@ fn unknown_names_get_suggestions() {
 fn remedies(scenario: &Scenario) -> Vec<(String, String)> {
     let Err(error) = scenario.resolve() else { panic!("it resolves") };
     let list = error.remedies();
-    assert!(!list.is_empty() && list.len() <= 3, "{error}");
+    assert!(!list.is_empty() && list.len() <= 4, "{error}");
     for remedy in list {
         let mut changed = scenario.clone();
         changed.set(&remedy.key, &remedy.value).unwrap_or_else(|notice| panic!("{notice}"));
@@ -172,7 +172,12 @@ fn a_model_too_large_gets_the_smallest_changes_that_work() {
     }
     assert_eq!(
         remedies(&scenario),
-        pairs(&[("gpu", "b200-sxm"), ("model", "llama-3.1-70b-int4"), ("model", "llama-3.1-8b")])
+        pairs(&[
+            ("gpu", "b200-sxm"),
+            ("deploy.tp", "2"),
+            ("model", "llama-3.1-70b-int4"),
+            ("model", "llama-3.1-8b")
+        ])
     );
 }
 
@@ -182,7 +187,12 @@ fn lighter_models_are_never_larger_and_the_heaviest_comes_first() {
     let scenario = with(&[("model", "qwen2.5-14b"), ("gpu", "l4")]);
     assert_eq!(
         remedies(&scenario),
-        pairs(&[("gpu", "l40s"), ("model", "qwen2.5-7b"), ("model", "qwen2.5-14b-int4")])
+        pairs(&[
+            ("gpu", "l40s"),
+            ("deploy.tp", "2"),
+            ("model", "qwen2.5-7b"),
+            ("model", "qwen2.5-14b-int4")
+        ])
     );
     let catalog = catalog::builtin().expect("the catalogue");
     for model in catalog.models() {
@@ -198,6 +208,13 @@ fn lighter_models_are_never_larger_and_the_heaviest_comes_first() {
             }
         }
     }
+}
+
+#[test]
+fn heads_that_do_not_divide_get_the_next_numbers_that_do() {
+    let of = |tp: &str| remedies(&with(&[("model", "llama-3.1-8b"), ("deploy.tp", tp)]));
+    assert_eq!(of("3"), pairs(&[("deploy.tp", "4"), ("deploy.tp", "2")]));
+    assert_eq!(of("24"), pairs(&[("deploy.tp", "16")]));
 }
 
 #[test]
@@ -249,8 +266,8 @@ fn refusals_read_as_sentences() {
         text(&[("model", "llama-3.1-70b")]),
         "Llama-3.1-70B in BF16 has 131 GiB of weights. One H100 leaves 65.4 GiB for weights and KV \
          cache after the engine’s own 1.68 GiB and 10 % kept free. Try gpu=b200-sxm (180 GB of \
-         memory), or model=llama-3.1-70b-int4 (37 GiB of weights), or model=llama-3.1-8b (15 GiB \
-         of weights)."
+         memory), or deploy.tp=2 (weights and KV cache shared by 2 GPUs), or \
+         model=llama-3.1-70b-int4 (37 GiB of weights), or model=llama-3.1-8b (15 GiB of weights)."
     );
     assert_eq!(
         text(&[("model", "llama-3.1-8b"), ("gpu", "l4"), ("in", "50000")]),

@@ -33,7 +33,8 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 20] = [
+const DOORS: [&str; 22] = [
+    "scenario::resolve::changes::door",
     "scenario::wide::networks::door",
     "web::views::fleet::ask",
     "web::views::fleet::fleet",
@@ -45,6 +46,7 @@ const DOORS: [&str; 20] = [
     "web::views::plan::ledger::numbers",
     "web::views::plan::pools_card::pools_card",
     "web::views::plan::pools_card::take",
+    "web::views::plan::refused::with_changes",
     "web::views::plan::recorded::recorded",
     "web::views::plan::settings_groups::furnish",
     "sim_worker::fleet_task::begin",

@@ -12,10 +12,10 @@ use crate::{
     strings,
     views::plan::{
         card::{
-            Beneath, Card, Pill, Right, Size, no_pill, pill, refused, run_pill, stopped_beside,
-            unanswered,
+            Beneath, Card, Pill, Right, Size, no_pill, pill, run_pill, stopped_beside, unanswered,
         },
         fact::Fact,
+        refused::refused,
     },
 };
 
@@ -44,7 +44,7 @@ pub(super) fn card(
         _ => {}
     }
     if let Err(error) = resolution.outcome.as_ref() {
-        return refused(scenario, error);
+        return refused(resolution, error);
     }
     let running = match now {
         Activity::Running(done, total) => Some(run_pill(*done, *total, is_quick)),

@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use planner::{FleetSize, PlanAnswer, Remedy, Verdict};
-use quantity::{NARROW_SPACE, about, count};
-use report::{Status, Telling};
-use scenario::{ResolveError, Scenario};
-
-use super::fact::{Fact, facts, no_facts};
+use super::{
+    fact::{Fact, facts, no_facts},
+    refused::refused,
+};
 use crate::{
     answered::{Answered, Resolution, Stand},
     icons::Icon,
     state::Activity,
     strings,
 };
+use planner::{FleetSize, Remedy, Verdict};
+use quantity::{NARROW_SPACE, about, count};
+use report::{Status, Telling};
 
 /// How many changes are offered at most.
 pub(crate) const MOST_CHANGES: usize = 3;
@@ -157,7 +158,12 @@ pub(crate) fn card(
         _ => {}
     }
     if let Err(error) = resolution.outcome.as_ref() {
-        return refused(&resolution.scenario, error);
+        let is_sought = !resolution.is_final && matches!(now, Activity::Running(..));
+        return if is_sought {
+            waiting(resolution, answered, now, is_quick)
+        } else {
+            refused(resolution, error)
+        };
     }
     match (now, answered.and_then(|answered| answered.under(resolution))) {
         (Activity::Refused(message), _) => unanswered(message),
@@ -312,14 +318,7 @@ pub(crate) fn stopped_beside(card: Card, message: &str, note: &'static str) -> C
     }
 }
 
-pub(crate) fn refused(scenario: &Scenario, error: &ResolveError) -> Card {
-    match PlanAnswer::impossible(scenario, error) {
-        Some(answer) => no_answer(&report::tell(&answer, scenario)),
-        None => unanswered(&error.to_string()),
-    }
-}
-
-fn no_answer(telling: &Telling) -> Card {
+pub(super) fn no_answer(telling: &Telling) -> Card {
     Card {
         hero: telling.hero.clone(),
         size: Size::Words,
@@ -386,6 +385,7 @@ fn size_of(hero: &str) -> Size {
 #[cfg(test)]
 mod tests {
     use planner::Plan;
+    use scenario::Scenario;
 
     use super::*;
 

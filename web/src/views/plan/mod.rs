@@ -15,6 +15,7 @@ mod memory_bar;
 pub(crate) mod pools_card;
 pub(crate) mod recorded;
 mod recording_group;
+pub(crate) mod refused;
 mod remarks;
 mod settings_groups;
 mod settings_panel;
