@@ -5,6 +5,8 @@
 //! the page's weights, its halo one stroke instead of many copies, and measured with the canvas
 //! itself instead of by laying out the document. The backing store has as many pixels as the screen.
 
+use std::f64::consts::PI;
+
 use charts::{Style, Theme};
 use plotters::{coord::Shift, drawing::DrawingArea, prelude::IntoDrawingArea};
 use plotters_backend::{
@@ -47,7 +49,8 @@ fn colour(color: BackendColor) -> Colour {
 
 fn css(color: BackendColor) -> String {
     let BackendColor { alpha, rgb: (red, green, blue) } = color;
-    format!("rgba({red},{green},{blue},{alpha})")
+    // The standard library's own way of writing a fraction would be a fiftieth of what the page begins with.
+    format!("rgba({red},{green},{blue},{})", quantity::plain(alpha, 0))
 }
 
 impl Ink {
@@ -186,8 +189,24 @@ impl DrawingBackend for Ink {
         style: &S,
         fill: bool,
     ) -> Outcome<()> {
-        self.forget();
-        self.inner.draw_circle(center, radius, style, fill)
+        if style.color().alpha == 0.0 {
+            return Ok(());
+        }
+        if fill {
+            self.set_fill(style.color());
+        } else {
+            self.set_stroke(style);
+        }
+        self.context.begin_path();
+        let (x, y, turn) = (f64::from(center.0), f64::from(center.1), 2.0 * PI);
+        // Only a radius below nothing is refused.
+        let _ = self.context.arc(x, y, f64::from(radius), 0.0, turn);
+        if fill {
+            self.context.fill();
+        } else {
+            self.context.stroke();
+        }
+        Ok(())
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
@@ -220,7 +239,7 @@ impl DrawingBackend for Ink {
             FontTransform::Rotate90 => 0.5,
             FontTransform::Rotate180 => 1.0,
             FontTransform::Rotate270 => 1.5,
-        } * std::f64::consts::PI;
+        } * PI;
         // Finite numbers are never refused.
         let _ = context.translate(f64::from(pos.0), f64::from(pos.1));
         let _ = context.rotate(turned);
@@ -262,5 +281,5 @@ impl DrawingBackend for Ink {
 /// The font as CSS writes it. What charts call bold is semibold on the page.
 fn font<S: BackendTextStyle>(style: &S) -> String {
     let weight = if matches!(style.style(), FontStyle::Bold) { 600 } else { 400 };
-    format!("{weight} {}px {}", style.size(), style.family().as_str())
+    format!("{weight} {}px {}", quantity::plain(style.size(), 0), style.family().as_str())
 }
