@@ -3,12 +3,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { launch, open as openAddress } from "./browser.mjs";
 import { answer, control, linkWith, noComplaints, open, PATIENCE_MS, plain, settled, type } from "./page.mjs";
 
 const { source } = createRequire(import.meta.url)("axe-core");
+const AZURE = fileURLToPath(new URL("../golden/traces/azure_2023_conv_first2000.csv.gz", import.meta.url));
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 /** A surge that the autoscaler meets late: ten minutes. */
@@ -116,13 +119,42 @@ test("the numbers are the command line's", async () => {
     page.getByRole("button", { name: "CSV" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), "fleet.csv");
-  const { readFile } = await import("node:fs/promises");
   const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
   const csv = execFileSync(process.env.HEADROOM_CLI, ["fleet", ...SURGE, "--csv"], { encoding: "utf8" });
   const numbers = (line) => line.split(",").map((cell) => (cell === "" ? null : Number(cell)));
   const expected = csv.trim().split("\n");
   assert.equal(lines[0], expected[0]);
   assert.deepEqual(lines.slice(1).map(numbers), expected.slice(1).map(numbers));
+  noComplaints(complaints);
+  await context.close();
+});
+
+test("a dropped recording is what comes, as on the command line, and removed again", async () => {
+  const { context, page, complaints } = await openFleet();
+  await judged(page);
+  const before = await answer(page);
+  const name = "azure_2023_conv_first2000.csv.gz";
+  const bytes = [...(await readFile(AZURE))];
+  const data = await page.evaluateHandle(({ bytes, name }) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], name));
+    return transfer;
+  }, { bytes, name });
+  await page.dispatchEvent(".main", "drop", { dataTransfer: data });
+  await page.locator("#field-recorded-at").waitFor();
+  await type(page, "recorded-at", "5");
+  await judged(page);
+  await compared(page);
+  assert.equal(await page.locator("#control-fleet-shape").isVisible(), false, "a recording has a course of its own");
+  const said = await answer(page);
+  const settings = SURGE.filter((setting) => !setting.startsWith("profile"));
+  const run = native(settings, "--trace", AZURE, "--trace-rate", "5");
+  shows(said.hero, late(run));
+  assert.match(said.qualifier, / of 2,000$/);
+  await page.locator(".recorded-actions button", { hasText: "Remove" }).click();
+  await page.locator(".answer .qualifier", { hasText: before.qualifier }).waitFor();
+  await judged(page);
+  assert.equal((await answer(page)).hero, before.hero);
   noComplaints(complaints);
   await context.close();
 });
@@ -352,7 +384,6 @@ test("the rows as a picture", async () => {
     page.getByRole("button", { name: "SVG" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), "fleet.svg");
-  const { readFile } = await import("node:fs/promises");
   const text = await readFile(await download.path(), "utf8");
   for (const word of ["<svg", "Arrivals", "Replicas", "P99 TTFT", "surge starts", "waiting at the peak", "</svg>"]) {
     assert.ok(text.includes(word), word);

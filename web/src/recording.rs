@@ -131,14 +131,19 @@ impl State {
     /// Takes the recording as made at another rate, requests per second.
     pub(crate) fn record_at(self, recorded_per_s: f64) {
         self.recorded_per_s.set(Some(recorded_per_s));
-        self.answered.set(None);
+        self.forget_answers();
         self.ask(false);
     }
 
     /// An answer about other requests is none, however alike the settings are.
+    fn forget_answers(self) {
+        self.answered.set(None);
+        self.fleet.set(None);
+    }
+
     fn replace_recording(self, recording: Option<Arc<Recording>>, recorded_per_s: Option<f64>) {
         self.kept.keep(RECORDING, recording.as_ref().map(|recording| &*recording.name));
-        self.answered.set(None);
+        self.forget_answers();
         self.recorded_per_s.set(recorded_per_s);
         self.recording.set(recording.map(|recording| recording as Seldom));
         self.ask(false);

@@ -11,7 +11,7 @@ use crate::{
     settings,
     state::State,
     strings,
-    views::plan::{PROFILES, control_set, differs, of_kind, share_choice},
+    views::plan::{PROFILES, control_set, differs, of_kind, recording_group, share_choice},
 };
 
 /// Size of the picture of the traffic, in units of its own.
@@ -45,7 +45,7 @@ pub(super) fn settings_panel(state: State) -> Nodes {
         traffic(state).flag_of("data-recorded", is_recorded),
         scaling,
         titled(strings::COLD_START).child(control(&settings::FLEET_START)),
-        el("div").class("folds").child([faults(), routing(), target()]),
+        el("div").class("folds").child([recording_group(), faults(), routing(), target()]),
     ]);
     panel.into()
 }

@@ -25,6 +25,7 @@ use leptos::{ev, prelude::*};
 pub(crate) use announcer::announcer;
 pub(crate) use answer_card::{ANSWER_ID, answer_card};
 pub(crate) use knee_table::column_names;
+pub(crate) use recording_group::recording_group;
 pub(crate) use settings_groups::PROFILES;
 pub(crate) use settings_panel::{control_set, differs, of_kind, settings_panel, share_choice};
 
