@@ -130,7 +130,10 @@ fn head(state: State, chart: Chart, shown: Memo<Option<Arc<Shown>>>) -> El {
         shown.with(|shown| {
             let answered = shown.as_ref().and_then(|shown| shown.answered.as_ref());
             answered.map_or_else(String::new, |(of, answer)| {
-                strings::timeline_subtitle(of.fleet.duration_s, answer.window_s)
+                // A recording ends where it ends.
+                let is_recorded = state.recording.with(Option::is_some);
+                let length_s = if is_recorded { answer.end_s } else { of.fleet.duration_s };
+                strings::timeline_subtitle(length_s, answer.window_s)
             })
         })
     };
