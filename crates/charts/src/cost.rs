@@ -22,6 +22,8 @@ const SMALLEST_PX: f64 = 200.0;
 /// Names nearer to each other than this would overlap.
 const NAME_PX: f64 = 15.0;
 const X_TITLE: &str = "Dollars an hour, lowest to highest price on the front";
+/// A narrower panel has a shorter title.
+const NARROW_PX: f64 = 360.0;
 /// Width of a letter, about.
 const LETTER_PX: f64 = 6.2;
 
@@ -129,7 +131,8 @@ fn axes<DB: DrawingBackend>(
     brush.level(panel.bottom, (panel.left, panel.right), &axis)?;
     let title = plain(latency.to_owned(), (panel.left, panel.top - 14.0), Anchor::Start, theme);
     brush.text(&title)?;
-    let text = if brush.is_narrow() { "Dollars an hour" } else { X_TITLE }.to_owned();
+    let text =
+        if panel.right - panel.left < NARROW_PX { "Dollars an hour" } else { X_TITLE }.to_owned();
     brush.text(&plain(text, (panel.right, panel.bottom + 29.0), Anchor::End, theme))
 }
 

@@ -60,7 +60,8 @@ fn content(state: State, told: Memo<Option<Same>>) -> El {
         let told = told.get();
         let Some(answer) = answer(told.as_ref()) else { return Vec::new() };
         let rows = answer.rows.iter().enumerate();
-        let is_shown = |place: usize, row: &Alternative| all.get() || place < SHOWN || row.is_on_front;
+        let is_shown =
+            |place: usize, row: &Alternative| all.get() || place < SHOWN || row.is_on_front;
         let here = state.current.with(Scenario::to_link);
         rows.filter(|(place, row)| is_shown(*place, row))
             .map(|(_, alternative)| row(state, alternative, &here))
@@ -79,7 +80,10 @@ fn content(state: State, told: Memo<Option<Same>>) -> El {
         .region(before)
         .child(costs_chart(told))
         .when(has_rows, move || {
-            el("div").class("table-scroll alternatives-table").attr("tabindex", "0").attr("role", "region")
+            el("div")
+                .class("table-scroll alternatives-table")
+                .attr("tabindex", "0")
+                .attr("role", "region")
                 .attr("aria-label", strings::ALTERNATIVES_TITLE)
                 .child(el("table").child([
                     el("thead").child(column_names(&strings::ALTERNATIVES_COLUMNS)),
@@ -135,9 +139,13 @@ fn row(state: State, row: &Alternative, here: &str) -> El {
     el("tr")
         .attr("data-current", if is_here { "true" } else { "false" })
         .attr("data-basis", if row.basis == Basis::Simulated { "simulated" } else { "bounded" })
-        .child(el("th").attr("scope", "row").text(&mark).text(" ").child(
-            el("span").class("hidden-but-read").text(&name),
-        ))
+        .child(
+            el("th")
+                .attr("scope", "row")
+                .text(&mark)
+                .text(" ")
+                .child(el("span").class("hidden-but-read").text(&name)),
+        )
         .child(cells.iter().map(cell).collect::<Vec<_>>())
         .child(last)
 }
@@ -154,7 +162,5 @@ fn use_button(state: State, link: String, spoken: &str) -> El {
 
 /// The rows that a chart shows, in its order.
 pub(super) fn drawn(told: Memo<Option<Same>>) -> Memo<Vec<charts::CostDot>> {
-    memo(move |_| {
-        told.with(|told| answer(told.as_ref()).map_or_else(Vec::new, report::cost_dots))
-    })
+    memo(move |_| told.with(|told| answer(told.as_ref()).map_or_else(Vec::new, report::cost_dots)))
 }

@@ -55,8 +55,5 @@ pub(super) fn bars(name: &str, rows: Vec<Row>, base: Option<f64>) -> El {
             el("span").class("bar-end").text(" ").text(&row.ends.1),
         ])
     };
-    el("ul")
-        .class("bars")
-        .attr("aria-label", name)
-        .child(rows.iter().map(row).collect::<Vec<_>>())
+    el("ul").class("bars").attr("aria-label", name).child(rows.iter().map(row).collect::<Vec<_>>())
 }

@@ -168,10 +168,10 @@ fn field(
         .on(ev::change, commit);
     el("div").class("cost-field").child([
         el("label").class("control-label").attr("for", &id).text(label),
-        el("span").class("field field-wide").truth_of("data-invalid", move || !message().is_empty()).child([
-            input,
-            el("span").class("field-unit").attr("aria-hidden", "true").text(unit),
-        ]),
+        el("span")
+            .class("field field-wide")
+            .truth_of("data-invalid", move || !message().is_empty())
+            .child([input, el("span").class("field-unit").attr("aria-hidden", "true").text(unit)]),
         el("p").class("control-message").attr("id", &[&id, "-said"].concat()).text_of(message),
     ])
 }

@@ -65,7 +65,10 @@ pub(super) fn costs_chart(told: Memo<Option<Same>>) -> El {
 
 fn legend() -> El {
     let key = |ink: &'static str, text: &str| {
-        el("span").class("readout-item").child(el("i").class("key key-dot").attr("data-ink", ink)).text(text)
+        el("span")
+            .class("readout-item")
+            .child(el("i").class("key key-dot").attr("data-ink", ink))
+            .text(text)
     };
     el("p").class("readout decision-legend").child([
         el("span").class("readout-at").text(strings::COSTS_AXES),

@@ -73,7 +73,8 @@ fn demand_late(state: State) -> Nodes {
 fn entry(state: State, name: &'static str, example: &'static str) -> El {
     let said = RwSignal::new((String::new(), false));
     let typing = RwSignal::new(false);
-    let in_force = memo(move |_| scenario::page_word(&state.words.get(), DEMAND).unwrap_or_default());
+    let in_force =
+        memo(move |_| scenario::page_word(&state.words.get(), DEMAND).unwrap_or_default());
     let commit = move |event: ev::Event| {
         typing.set(false);
         let text = browser::typed(&event).unwrap_or_default();
@@ -100,7 +101,10 @@ fn entry(state: State, name: &'static str, example: &'static str) -> El {
         .on(ev::input, move |_| typing.set(true))
         .on(ev::change, commit);
     el("div").child([
-        el("span").class("field demand-field").truth_of("data-invalid", move || said.get().1).child(input),
+        el("span")
+            .class("field demand-field")
+            .truth_of("data-invalid", move || said.get().1)
+            .child(input),
         el("p")
             .class_of("control-message", move || said.get().1)
             .class_of("control-help", move || !said.get().1)
@@ -146,8 +150,5 @@ fn answer(state: State) -> El {
         Some(DecisionNews::Refused(message)) => el("p").class("control-help").text(message).into(),
         _ => Nodes::default(),
     };
-    el("div").child([
-        status(state, Kind::Job),
-        el("div").class_of("stale", is_stale).region(lines),
-    ])
+    el("div").child([status(state, Kind::Job), el("div").class_of("stale", is_stale).region(lines)])
 }

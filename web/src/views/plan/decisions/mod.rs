@@ -222,12 +222,12 @@ fn look(state: State) {
             .into_iter()
             .find(|kind| shown.wants(state, *kind) && hindrance(state, *kind).is_none());
         if let Some(kind) = next {
-            ask(state, &shown, kind);
+            ask(state, kind);
         }
     });
 }
 
-fn ask(state: State, shown: &Shown, kind: Kind) {
+fn ask(state: State, kind: Kind) {
     let subject = Shown::subject(state, kind);
     let about = match (kind, subject.job) {
         (Kind::Why, _) => Decision::Why,

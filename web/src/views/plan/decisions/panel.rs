@@ -82,11 +82,7 @@ fn progress_line(state: State, kind: Kind) -> El {
     let part = move || {
         let shown = Shown::of(state);
         let (done, about) = shown.progress;
-        if shown.is_under_way(kind) && about > 0 {
-            f64::from(done) / f64::from(about)
-        } else {
-            0.0
-        }
+        if shown.is_under_way(kind) && about > 0 { f64::from(done) / f64::from(about) } else { 0.0 }
     };
     el("div")
         .class("progress")
@@ -154,12 +150,15 @@ pub(super) fn words(lines: &[String]) -> El {
 }
 
 /// A table that is folded away under its name.
-pub(super) fn folded_table(name: &'static str, columns: &'static [&'static str], rows: Vec<El>) -> El {
+pub(super) fn folded_table(
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<El>,
+) -> El {
     let rows = move || rows.clone();
-    el("details").class("decision-more").child([
-        el("summary").text(strings::TABLE),
-        crate::views::know::table(name, columns, rows),
-    ])
+    el("details")
+        .class("decision-more")
+        .child([el("summary").text(strings::TABLE), crate::views::know::table(name, columns, rows)])
 }
 
 /// A row of a table from its cells; the first one names it.

@@ -69,7 +69,10 @@ fn describe(answer: &SensitivityAnswer) -> Nodes {
     let rows = answer.bars.iter().zip(&data.bars).map(bar).collect();
     let cells = answer.bars.iter().map(|bar| row(&report::sensitivity_cells(bar))).collect();
     let key = |ink: &'static str, text: &str| {
-        el("span").class("readout-item").child(el("i").class("key").attr("data-ink", ink)).text(text)
+        el("span")
+            .class("readout-item")
+            .child(el("i").class("key").attr("data-ink", ink))
+            .text(text)
     };
     [
         words(&report::sensitivity_lines(answer)),
