@@ -52,7 +52,8 @@ pub(crate) fn app() {
 fn build(late: LatePart, link: &str) {
     let kept = Kept::new();
     let Parsed { scenario, notices } = url_state::opened(link, kept);
-    let state = State::new(scenario, View::of_link(link), notices, kept, late);
+    let state =
+        State::new(scenario, (View::of_link(link), url_state::words_of(link)), notices, kept, late);
     let layout = Layout {
         is_phone: media_signal("(max-width: 599px)"),
         is_narrow: media_signal("(max-width: 899px)"),

@@ -65,7 +65,10 @@ pub(crate) fn top_bar() -> El {
 
 /// A link to another view of the same scenario; a plain click stays on the page.
 fn view_link(state: State, view: View, name: &str) -> El {
-    let address = move || format!("#{}", state.current.with(|scenario| view.link(scenario)));
+    let address = move || {
+        let link = state.current.with(|scenario| view.link(scenario));
+        ["#", &link, &state.words.get()].concat()
+    };
     let is_here = move || (state.view.get() == view).then_some("page");
     let go = move |event: ev::MouseEvent| {
         if event.ctrl_key() || event.meta_key() || event.shift_key() {
@@ -122,7 +125,7 @@ pub(crate) fn copy_link(state: State) {
         state.toast.set(said);
         return;
     }
-    let link = url_state::link_to(state.view.get_untracked(), &state.scenario.get_untracked());
+    let link = url_state::link_to(state, state.view.get_untracked());
     let characters = link.chars().count();
     browser::copy(&link, move |worked| {
         let said =

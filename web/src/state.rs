@@ -24,7 +24,10 @@ use crate::{
     recording::{Seldom, recording_in},
     steps::Steps,
     strings,
-    views::{fleet, plan::pools_card},
+    views::{
+        fleet,
+        plan::{decisions, pools_card},
+    },
     worker_client::{Asked, Client, News},
 };
 
@@ -79,6 +82,10 @@ pub(crate) struct State {
     pub(crate) fleet: RwSignal<Option<Seldom>>,
     /// What the live region says of it.
     pub(crate) fleet_said: RwSignal<String>,
+    /// What is asked beside the plan.
+    pub(crate) decisions: RwSignal<Option<Seldom>>,
+    /// What the link says beside the scenario, each word with its `&`.
+    pub(crate) words: RwSignal<String>,
     /// The toast beside which the recording is offered as a file.
     pub(crate) offer: RwSignal<Option<String>>,
     /// What the scenario resolves to.
@@ -191,7 +198,7 @@ impl State {
     /// Begins with a scenario and the notices of its link.
     pub(crate) fn new(
         first: Scenario,
-        view: View,
+        (view, words): (View, String),
         notices: Vec<Notice>,
         kept: Kept,
         late: LatePart,
@@ -218,6 +225,8 @@ impl State {
             pools: RwSignal::new(None),
             pools_are_stale: RwSignal::new(false),
             fleet: RwSignal::new(None),
+            decisions: RwSignal::new(None),
+            words: RwSignal::new(words),
             fleet_said: RwSignal::new(String::new()),
             offer: RwSignal::new(None),
             resolution,
@@ -509,7 +518,10 @@ impl State {
                 self.proved.set(Some(Arc::from(answer)));
             }
             News::Pools(packed) => pools_card::take(self, &packed),
-            News::Fleet(packed, complete) => fleet::take(self, &packed, complete),
+            News::Long(packed, complete) => {
+                let take = if self.is_fleet() { fleet::take } else { decisions::take };
+                take(self, &packed, complete);
+            }
             News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
             News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),

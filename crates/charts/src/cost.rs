@@ -21,6 +21,9 @@ const BOTTOM_PX: f64 = 40.0;
 const SMALLEST_PX: f64 = 200.0;
 /// Names nearer to each other than this would overlap.
 const NAME_PX: f64 = 15.0;
+const X_TITLE: &str = "Dollars an hour, lowest to highest price on the front";
+/// A narrower panel has a shorter title.
+const NARROW_PX: f64 = 360.0;
 /// Width of a letter, about.
 const LETTER_PX: f64 = 6.2;
 
@@ -59,16 +62,7 @@ pub fn draw_costs<DB: DrawingBackend>(
         return Err(ChartError::TooSmall { width_px, height_px });
     }
     let brush = Brush::new(root, style);
-    let panel = Rect {
-        left: LEFT_PX,
-        top: TOP_PX,
-        right: width_px - RIGHT_PX,
-        bottom: height_px - BOTTOM_PX,
-    };
-    let costs = range(dots.iter().flat_map(|dot| [dot.low, dot.high]));
-    let times = range(dots.iter().map(|dot| dot.latency_s));
-    let x = Scale::new(Spread::Log, costs, (panel.left, panel.right));
-    let y = Scale::new(Spread::Log, times, (panel.bottom, panel.top));
+    let (panel, x, y) = scales(dots, style);
     axes(&brush, &panel, (&x, &y), latency, theme)?;
     front(&brush, dots, (&x, &y), theme)?;
     let others = dots.iter().filter(|dot| !dot.is_on_front);
@@ -82,6 +76,27 @@ pub fn draw_costs<DB: DrawingBackend>(
         brush.dot(at, colour, theme.surface)?;
     }
     names(&brush, &panel, dots, (&x, &y), theme)
+}
+
+/// Where [`draw_costs`] puts each dot, CSS px from the upper left corner.
+#[must_use]
+pub fn cost_places(dots: &[CostDot], style: &Style) -> Vec<(f64, f64)> {
+    let (_, x, y) = scales(dots, style);
+    dots.iter().map(|dot| (x.to_px(dot.per_hour), y.to_px(dot.latency_s))).collect()
+}
+
+fn scales(dots: &[CostDot], style: &Style) -> (Rect, Scale, Scale) {
+    let panel = Rect {
+        left: LEFT_PX,
+        top: TOP_PX,
+        right: style.width_px - RIGHT_PX,
+        bottom: style.height_px - BOTTOM_PX,
+    };
+    let costs = range(dots.iter().flat_map(|dot| [dot.low, dot.high]));
+    let times = range(dots.iter().map(|dot| dot.latency_s));
+    let x = Scale::new(Spread::Log, costs, (panel.left, panel.right));
+    let y = Scale::new(Spread::Log, times, (panel.bottom, panel.top));
+    (panel, x, y)
 }
 
 /// The ends of all values, rounded.
@@ -116,7 +131,8 @@ fn axes<DB: DrawingBackend>(
     brush.level(panel.bottom, (panel.left, panel.right), &axis)?;
     let title = plain(latency.to_owned(), (panel.left, panel.top - 14.0), Anchor::Start, theme);
     brush.text(&title)?;
-    let text = "Dollars an hour, lowest to highest price on the front".to_owned();
+    let text =
+        if panel.right - panel.left < NARROW_PX { "Dollars an hour" } else { X_TITLE }.to_owned();
     brush.text(&plain(text, (panel.right, panel.bottom + 29.0), Anchor::End, theme))
 }
 
@@ -153,16 +169,17 @@ fn names<DB: DrawingBackend>(
         while taken.iter().any(|other| (other - place).abs() < NAME_PX) {
             place += NAME_PX;
         }
-        if place > panel.bottom - 4.0 {
-            continue;
-        }
-        taken.push(place);
         let width = dot.name.chars().count() as f64 * LETTER_PX;
         let (anchor, at_x) = if at_x + 8.0 + width < panel.right {
             (Anchor::Start, at_x + 8.0)
         } else {
             (Anchor::End, at_x - 8.0)
         };
+        // What has no room is named beside the chart.
+        if place > panel.bottom - 4.0 || (anchor == Anchor::End && at_x < width) {
+            continue;
+        }
+        taken.push(place);
         let label = plain(dot.name.clone(), (at_x, place), anchor, theme);
         brush.text(&Label { colour: theme.data[1].ink, halo: Some(theme.surface), ..label })?;
     }

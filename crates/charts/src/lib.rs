@@ -31,7 +31,7 @@ mod tornado;
 mod traces;
 
 pub use accuracy::{AccuracyDot, draw_accuracy};
-pub use cost::{CostDot, draw_costs};
+pub use cost::{CostDot, cost_places, draw_costs};
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
 pub use fleet::{

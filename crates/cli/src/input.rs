@@ -111,7 +111,7 @@ pub(crate) fn asked(args: &ScenarioArgs) -> Result<Asked, Failure> {
     let words = args.words.iter().map(|word| Word::of(word)).collect::<Result<Vec<_>, _>>()?;
     let Parsed { mut scenario, mut notices } = base(args, &words)?;
     let mut money = MoneyWords::default();
-    let mut demand = None;
+    let (mut demand, mut in_link) = (None, None);
     for (place, word) in words.iter().enumerate() {
         match word {
             Word::Setting(key, value) => {
@@ -123,13 +123,21 @@ pub(crate) fn asked(args: &ScenarioArgs) -> Result<Asked, Failure> {
             }
             Word::Money(key, value) => money.set(key, value)?,
             Word::Demand(text) => demand = Some(*text),
-            Word::Link(_) | Word::File(_) => {}
+            Word::Link(link) => {
+                in_link = scenario::page_word(link, "demand");
+                for key in prices::KEYS {
+                    if let Some(value) = scenario::page_word(link, key) {
+                        money.set(key, &value)?;
+                    }
+                }
+            }
+            Word::File(_) => {}
         }
     }
     // Only now is it known which model is asked for.
     notices.extend(scenario.limit_to_context());
     let mut job = None;
-    if let Some(text) = demand {
+    if let Some(text) = demand.or(in_link.as_deref()) {
         let in_words = |error: scenario::DemandError| Failure::input(format!("{error}."));
         let demand = Demand::read(text).map_err(in_words)?;
         demand.put_into(&mut scenario, text).map_err(in_words)?;

@@ -86,7 +86,9 @@ fn tuning_loses_nothing() {
     let capacity = tuned.answer.capacity_per_s.expect("a capacity").value;
     assert!(capacity > 1.1 * tuned.untuned_capacity_per_s, "{capacity} {tuned:?}");
     assert!(tuned.max_num_seqs > 16);
-    let again = run_inline(&mut Plan::new(&tuned.scenario.resolve().expect("it resolves")));
+    let again = run_inline(&mut Plan::new(
+        &Scenario::from_link(&tuned.link).scenario.resolve().expect("it resolves"),
+    ));
     assert_eq!(again.expect("it runs").as_ref(), Some(&*tuned.answer));
 }
 

@@ -23,10 +23,7 @@ pub fn alternatives_text(answer: &AlternativesAnswer, scenario: &Scenario, shown
         .filter(|(place, row)| *place < shown || row.is_on_front)
         .map(|(_, row)| row)
         .collect();
-    let mut text = match rows.first() {
-        Some(best) => headline(best),
-        None => "Nothing in the catalogue holds this target.\n".to_owned(),
-    };
+    let mut text = alternatives_headline(answer);
     if !rows.is_empty() {
         text.push('\n');
         text.push_str(&listed(&rows));
@@ -34,36 +31,58 @@ pub fn alternatives_text(answer: &AlternativesAnswer, scenario: &Scenario, shown
             "*: nothing that costs no more is faster. ≥, ≤: only bounded, not simulated.\n",
         );
     }
-    if scenario.step.kind != Some(StepKind::Kernel) && rows.iter().any(|row| row.gpus_each > 1) {
-        text.push_str(
-            "The roofline leaves out the exchange between the GPUs of an engine, which favours many per \
-             engine; step.kind=kernel counts it, on GPUs whose kernels were timed.\n",
-        );
+    if let Some(caution) = alternatives_caution(answer, scenario, shown) {
+        text.push_str(caution);
     }
-    text.push_str(&left_out(answer, rows.len()));
+    text.push_str(&alternatives_left_out(answer, rows.len()));
     if let Some(tuned) = &answer.tuned {
         text.push('\n');
         text.push_str(&tuned_text(tuned));
+        text.push_str(&tuned.link);
+        text.push('\n');
     }
     text
 }
 
-/// “The cheapest that holds the target is 4 × H100 …”
-fn headline(best: &Alternative) -> String {
+/// What has to be known of rows with several GPUs per engine, if one of the `shown` cheapest or of the
+/// front is such a row.
+#[must_use]
+pub fn alternatives_caution(
+    answer: &AlternativesAnswer,
+    scenario: &Scenario,
+    shown: usize,
+) -> Option<&'static str> {
+    let is_told = |(place, row): (usize, &Alternative)| {
+        row.gpus_each > 1 && (place < shown || row.is_on_front)
+    };
+    let is_roofline = scenario.step.kind != Some(StepKind::Kernel);
+    (is_roofline && answer.rows.iter().enumerate().any(is_told)).then_some(
+        "The roofline leaves out the exchange between the GPUs of an engine, which favours many per \
+         engine; step.kind=kernel counts it, on GPUs whose kernels were timed.\n",
+    )
+}
+
+/// “The cheapest that holds the target: 4 H100 …”
+#[must_use]
+pub fn alternatives_headline(answer: &AlternativesAnswer) -> String {
+    let Some(best) = answer.rows.first() else {
+        return "Nothing in the catalogue holds this target.\n".to_owned();
+    };
     let verb = match best.basis {
         Basis::Simulated => "The cheapest that holds the target",
         Basis::Bounded => "The one that may be cheapest, not simulated yet,",
     };
     format!(
         "{verb}: {} in {}, {} an hour.\n",
-        fleet(best),
+        fleet_name(best),
         best.weights.to_ascii_uppercase(),
         about(&best.per_hour)
     )
 }
 
 /// “8 H100, 4 per engine”.
-fn fleet(row: &Alternative) -> String {
+#[must_use]
+pub fn fleet_name(row: &Alternative) -> String {
     let gpus = format!("{} {}", count(row.gpus), names::gpu(&row.gpu));
     match row.gpus_each {
         1 => gpus,
@@ -71,48 +90,56 @@ fn fleet(row: &Alternative) -> String {
     }
 }
 
-fn listed(rows: &[&Alternative]) -> String {
-    const HEADER: [&str; 11] = [
-        "",
-        "GPUs",
-        "GPU",
-        "per engine",
-        "weights",
-        "$ per hour",
-        "req/s each",
-        "TTFT P99",
-        "TPOT P99",
-        "E2E P99",
-        "binds",
-    ];
-    let row = |row: &&Alternative| {
-        let is_bounded = row.basis == Basis::Bounded;
-        let at_least = |text: String| if is_bounded { ["≥ ", &text].concat() } else { text };
-        let latency = |value: Option<f64>| {
-            if is_bounded { String::new() } else { duration_or_unknown(value) }
-        };
-        let binds = row.binding.map_or("nothing alone", limit_name);
-        let by_form = if row.binding_basis == Basis::Bounded { " (bounded)" } else { "" };
-        let each = number(row.capacity_per_s);
-        [
-            if row.is_on_front { "*" } else { "" }.to_owned(),
-            at_least(count(row.gpus)),
-            names::gpu(&row.gpu),
-            count(row.gpus_each),
-            row.weights.clone(),
-            at_least(about(&row.per_hour)),
-            if is_bounded { ["≤ ", &each].concat() } else { each },
-            latency(row.ttft_p99_s),
-            latency(row.tpot_p99_s),
-            at_least(duration(row.e2e_p99_s)),
-            [binds, by_form].concat(),
-        ]
+/// Columns of [`alternative_cells`].
+pub const ALTERNATIVE_COLUMNS: [&str; 11] = [
+    "",
+    "GPUs",
+    "GPU",
+    "per engine",
+    "weights",
+    "$ per hour",
+    "req/s each",
+    "TTFT P99",
+    "TPOT P99",
+    "E2E P99",
+    "binds",
+];
+
+/// One row as people read it: `*` where nothing that costs no more is faster, `≥` and `≤` where it was
+/// only bounded.
+#[must_use]
+pub fn alternative_cells(row: &Alternative) -> [String; 11] {
+    let is_bounded = row.basis == Basis::Bounded;
+    let at_least = |text: String| if is_bounded { ["≥ ", &text].concat() } else { text };
+    let latency = |value: Option<f64>| {
+        if is_bounded { String::new() } else { duration_or_unknown(value) }
     };
-    table::ragged(&HEADER, &rows.iter().map(row).collect::<Vec<_>>())
+    let binds = row.binding.map_or("nothing alone", limit_name);
+    let by_form = if row.binding_basis == Basis::Bounded { " (bounded)" } else { "" };
+    let each = number(row.capacity_per_s);
+    [
+        if row.is_on_front { "*" } else { "" }.to_owned(),
+        at_least(count(row.gpus)),
+        names::gpu(&row.gpu),
+        count(row.gpus_each),
+        row.weights.clone(),
+        at_least(about(&row.per_hour)),
+        if is_bounded { ["≤ ", &each].concat() } else { each },
+        latency(row.ttft_p99_s),
+        latency(row.tpot_p99_s),
+        at_least(duration(row.e2e_p99_s)),
+        [binds, by_form].concat(),
+    ]
+}
+
+fn listed(rows: &[&Alternative]) -> String {
+    let rows: Vec<[String; 11]> = rows.iter().map(|row| alternative_cells(row)).collect();
+    table::ragged(&ALTERNATIVE_COLUMNS, &rows)
 }
 
 /// What was not shown, and why.
-fn left_out(answer: &AlternativesAnswer, shown: usize) -> String {
+#[must_use]
+pub fn alternatives_left_out(answer: &AlternativesAnswer, shown: usize) -> String {
     let simulated = answer.rows.iter().filter(|row| row.basis == Basis::Simulated).count();
     let all = counted(u64::from(answer.looked_at), "deployment", "deployments");
     let mut parts = vec![
@@ -137,21 +164,22 @@ fn left_out(answer: &AlternativesAnswer, shown: usize) -> String {
     text
 }
 
-fn tuned_text(tuned: &Tuned) -> String {
+/// What other limits of the scheduler make of the cheapest.
+#[must_use]
+pub fn tuned_text(tuned: &Tuned) -> String {
     let capacity = tuned.answer.capacity_per_s;
     let (value, interval) = capacity.map_or((0.0, String::new()), |it| {
         (it.value, format!(" ({} to {}, 95\u{202f}%)", number(it.low), number(it.high)))
     });
     format!(
         "Tuned, the cheapest has --max-num-seqs {} --max-num-batched-tokens {}: an engine then sustains \
-         {} req/s{interval} instead of {}, so {} at {} an hour.\n{}\n",
+         {} req/s{interval} instead of {}, so {} at {} an hour.\n",
         tuned.max_num_seqs,
         tuned.max_num_batched_tokens,
         number(value),
         number(tuned.untuned_capacity_per_s),
         counted(tuned.gpus, "GPU", "GPUs"),
-        about(&tuned.per_hour),
-        tuned.link
+        about(&tuned.per_hour)
     )
 }
 
@@ -231,7 +259,7 @@ pub fn cost_dots(answer: &AlternativesAnswer) -> Vec<CostDot> {
         is_on_front: row.is_on_front,
         name: format!(
             "{} {}, {}",
-            fleet(row),
+            fleet_name(row),
             row.weights.to_ascii_uppercase(),
             money(row.per_hour.typical)
         ),

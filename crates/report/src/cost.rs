@@ -17,12 +17,32 @@ pub struct Price {
     pub source: String,
 }
 
+impl Price {
+    /// What the catalogue says; `None` where it has no price.
+    #[must_use]
+    pub fn of_catalogue(device: &catalog::Device) -> Option<Self> {
+        let (_, high) = device.price_per_hour.as_ref()?;
+        Some(Self {
+            per_hour: Dollars::of_catalogue(device)?,
+            kind: high.citation.kind.word(),
+            source: format!("{}; the typical price is the geometric mean", high.citation.line()),
+        })
+    }
+}
+
 /// How the cost of a request is shared out, for whoever asks where a figure comes from.
 pub const SPLIT_RULE: &str = "A request costs the price of its engine for the time between two requests; its prompt is charged with what it adds to the steps of the batch that runs at that load, its answer with the rest of the engine’s working time.";
 
 /// The cost as a few sentences and a table.
 #[must_use]
 pub fn cost_text(cost: &Cost, price: &Price) -> String {
+    let rows: Vec<Vec<String>> = cost_rows(cost).into_iter().map(Vec::from).collect();
+    format!("{}\n\n{}", cost_lines(cost, price).join("\n"), table::aligned(&COST_COLUMNS, &rows))
+}
+
+/// The sentences alone.
+#[must_use]
+pub fn cost_lines(cost: &Cost, price: &Price) -> Vec<String> {
     let mut lines = vec![format!(
         "About {} an hour, {} a month ({} at {} an hour each; {}: {}).",
         about(&cost.per_hour),
@@ -42,11 +62,12 @@ pub fn cost_text(cost: &Cost, price: &Price) -> String {
         ));
     }
     lines.push(SPLIT_RULE.to_owned());
-    format!("{}\n\n{}", lines.join("\n"), tokens(cost))
+    lines
 }
 
 /// “$12 to $30”, “$18.00”.
-pub(crate) fn about(dollars: &Dollars) -> String {
+#[must_use]
+pub fn about(dollars: &Dollars) -> String {
     if dollars.is_exact() {
         money(dollars.typical)
     } else {
@@ -55,7 +76,8 @@ pub(crate) fn about(dollars: &Dollars) -> String {
 }
 
 /// The same with three digits below a dollar, where cents are too coarse: “$0.0354 ($0.0224 to $0.0563)”.
-pub(crate) fn about_finely(dollars: &Dollars) -> String {
+#[must_use]
+pub fn about_finely(dollars: &Dollars) -> String {
     if dollars.high >= 1.0 {
         return about(dollars);
     }
@@ -67,13 +89,17 @@ pub(crate) fn about_finely(dollars: &Dollars) -> String {
     }
 }
 
-fn tokens(cost: &Cost) -> String {
-    const HEADER: [&str; 6] =
-        ["$ per million tokens", "req/s each", "prompt", "answer", "both", "prompt’s part"];
+/// Columns of [`cost_rows`].
+pub const COST_COLUMNS: [&str; 6] =
+    ["$ per million tokens", "req/s each", "prompt", "answer", "both", "prompt’s part"];
+
+/// What tokens cost at each load.
+#[must_use]
+pub fn cost_rows(cost: &Cost) -> Vec<[String; 6]> {
     let row = |name: &str, at: &TokenCost| {
         let input =
             at.million_input.map_or_else(|| "none".to_owned(), |dollars| about_finely(&dollars));
-        vec![
+        [
             name.to_owned(),
             rate(at.rate_per_s).replace("\u{202f}req/s", ""),
             input,
@@ -87,7 +113,7 @@ fn tokens(cost: &Cost) -> String {
         rows.push(row("averaged over time", &cost.averaged));
     }
     rows.push(row("at the capacity", &cost.knee));
-    table::aligned(&HEADER, &rows)
+    rows
 }
 
 /// The cost for machines: dollars.

@@ -50,7 +50,11 @@ mod why;
 mod windows;
 mod words;
 
-pub use alternatives::{alternatives_csv, alternatives_json, alternatives_text, cost_dots};
+pub use alternatives::{
+    ALTERNATIVE_COLUMNS, alternative_cells, alternatives_caution, alternatives_csv,
+    alternatives_headline, alternatives_json, alternatives_left_out, alternatives_text, cost_dots,
+    fleet_name, tuned_text,
+};
 pub use assumptions::{Assumption, assumption_columns, assumptions};
 pub use attempts::Attempts;
 pub use batch::{batch_json, batch_text};
@@ -61,7 +65,10 @@ pub use check::{
     ANSWER_FIGURES, AnswerFigure, Assertion, AssertionError, Checked, check, check_json, check_text,
 };
 pub use compare::{Difference, compare_json, compare_text, differences};
-pub use cost::{Price, SPLIT_RULE, cost_text, cost_value};
+pub use cost::{
+    COST_COLUMNS, Price, SPLIT_RULE, about, about_finely, cost_lines, cost_rows, cost_text,
+    cost_value,
+};
 #[cfg(feature = "document")]
 pub use document::{ReportParts, report_html, report_markdown};
 pub use experiments::{experiment_json, experiment_text, experiments_text};
@@ -83,13 +90,16 @@ pub use pools::{pools_json, pools_text};
 pub use replicas::{replicas_json, replicas_text, slots_json, slots_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
-pub use sensitivity::{sensitivity_json, sensitivity_text, tornado_data};
+pub use sensitivity::{
+    SENSITIVITY_COLUMNS, SENSITIVITY_NOTE, sensitivity_cells, sensitivity_json, sensitivity_lines,
+    sensitivity_text, tornado_data,
+};
 pub use steadiness::intervals_csv;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,
 };
 pub use versions::{VersionSeen, versions_json, versions_text};
-pub use why::{WHY_OUT_OF_REACH, why_json, why_text};
+pub use why::{GAIN_COLUMNS, WHY_OUT_OF_REACH, gain_rows, why_json, why_lines, why_text};
 pub use windows::{plan_over_time, windows_csv};
 pub use words::{
     RUN_LONGER, one_server, pools_overloaded, run_pools, run_transfers, with_headroom,

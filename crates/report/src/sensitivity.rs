@@ -14,30 +14,48 @@ use crate::{
 /// What the answer is, how far each input moves it, and all of them together.
 #[must_use]
 pub fn sensitivity_text(answer: &SensitivityAnswer) -> String {
-    let mut text = format!("As it stands: {}.\n", whole(&answer.base));
-    text.push_str(&match &answer.likely {
+    let rows: Vec<[String; 6]> = answer.bars.iter().map(sensitivity_cells).collect();
+    let mut text = sensitivity_lines(answer).join("\n");
+    text.push_str("\n\n");
+    text.push_str(&table::ragged(&SENSITIVITY_COLUMNS, &rows));
+    text.push_str(SENSITIVITY_NOTE);
+    text
+}
+
+/// What is said beneath the bars.
+pub const SENSITIVITY_NOTE: &str =
+    "Every end is planned again, under the same users; numbers are before GPUs are rounded up.\n";
+
+/// The sentences alone; of all inputs together nothing while no draw is made.
+#[must_use]
+pub fn sensitivity_lines(answer: &SensitivityAnswer) -> Vec<String> {
+    let mut lines = vec![format!("As it stands: {}.", whole(&answer.base))];
+    if answer.draws == 0 {
+        return lines;
+    }
+    lines.push(match &answer.likely {
         Some((low, high)) => format!(
-            "With all inputs somewhere in their ranges, 8 of 10 of {} draws lie from {} to {}.\n",
+            "With all inputs somewhere in their ranges, 8 of 10 of {} draws lie from {} to {}.",
             answer.draws,
             whole(low),
             whole(high)
         ),
         None => format!(
             "With all inputs somewhere in their ranges, {} of {} draws have no answer at all: the target is \
-             out of reach, or the model does not fit.\n",
+             out of reach, or the model does not fit.",
             answer.without_answer, answer.draws
         ),
     });
-    text.push('\n');
-    let rows: Vec<[String; 6]> = answer.bars.iter().map(row).collect();
-    let header =
-        ["input", "from", "to", "answer at the one", "at the other", "where the range is from"];
-    text.push_str(&table::ragged(&header, &rows));
-    text.push_str("Every end is planned again, under the same users; numbers are before GPUs are rounded up.\n");
-    text
+    lines
 }
 
-fn row(bar: &Bar) -> [String; 6] {
+/// Columns of [`sensitivity_cells`].
+pub const SENSITIVITY_COLUMNS: [&str; 6] =
+    ["input", "from", "to", "answer at the one", "at the other", "where the range is from"];
+
+/// One input, its ends, and the answer at each.
+#[must_use]
+pub fn sensitivity_cells(bar: &Bar) -> [String; 6] {
     let [low, high] = ends(&bar.input);
     let answer =
         |end: &Option<Outcome>| end.as_ref().map_or_else(|| "out of reach".to_owned(), part);

@@ -17,6 +17,13 @@ pub const WHY_OUT_OF_REACH: &str = "Even an idle engine misses the target, so no
 /// What binds and what would bind next, and what a little more of each thing gives.
 #[must_use]
 pub fn why_text(answer: &WhyAnswer) -> String {
+    let rows = gain_rows(&answer.gains);
+    format!("{}\n\n{}", why_lines(answer).join("\n"), table::aligned(&GAIN_COLUMNS, &rows))
+}
+
+/// The sentences alone.
+#[must_use]
+pub fn why_lines(answer: &WhyAnswer) -> Vec<String> {
     let mut lines = vec![binding(answer)];
     lines.extend(
         answer.binding_target.map(|target| {
@@ -24,7 +31,7 @@ pub fn why_text(answer: &WhyAnswer) -> String {
         }),
     );
     lines.extend(next(answer));
-    format!("{}\n\n{}", lines.join("\n"), gains(&answer.gains))
+    lines
 }
 
 /// “Arithmetic binds: with 10 % more, one GPU sustains 24.5 req/s instead of 21.9, (11.9 % more;
@@ -113,7 +120,12 @@ const fn is_time(limit: Limit) -> bool {
     matches!(limit, Limit::Overhead | Limit::TimePerSequence)
 }
 
-fn gains(gains: &[Gain]) -> String {
+/// Columns of [`gain_rows`].
+pub const GAIN_COLUMNS: [&str; 6] = ["", "setting", "changed by", "capacity, %", "from", "to"];
+
+/// What a little more of each thing gives, with the interval.
+#[must_use]
+pub fn gain_rows(gains: &[Gain]) -> Vec<Vec<String>> {
     let row = |gain: &Gain| {
         let change = if is_time(gain.limit) { 1.0 / gain.factor } else { gain.factor };
         let planner::Estimate { value, low, high } = gain.gain;
@@ -132,8 +144,7 @@ fn gains(gains: &[Gain]) -> String {
             percent(high),
         ]
     };
-    let rows: Vec<Vec<String>> = gains.iter().map(row).collect();
-    table::aligned(&["", "setting", "changed by", "capacity, %", "from", "to"], &rows)
+    gains.iter().map(row).collect()
 }
 
 /// What it is called in a sentence.
@@ -233,6 +244,7 @@ mod tests {
             told(gain(162.0, -2171.0, 2500.0)).1,
             Some("95 % interval 0 to 2,500 times".to_owned())
         );
-        assert!(gains(&[gain(123.88, 103.0, 139.0)]).contains("125 times"));
+        let rows = gain_rows(&[gain(123.88, 103.0, 139.0)]);
+        assert!(rows[0][3].contains("125 times"), "{rows:?}");
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Keys of the page, which are no settings of the scenario.
-const PAGE_KEYS: [&str; 3] = ["view", "lab", "step"];
+const PAGE_KEYS: [&str; 6] = ["view", "lab", "step", "price", "utilisation", "demand"];
 
 impl Scenario {
     /// Read a link: a whole address, its fragment, or the fragment's text. Never fails: what cannot
@@ -51,6 +51,14 @@ impl Scenario {
         }
         link
     }
+}
+
+/// The last value that a link holds for a key that is no setting of the scenario: what a GPU costs
+/// belongs to whoever looks, and still travels with the link.
+#[must_use]
+pub fn page_word(link: &str, key: &str) -> Option<String> {
+    let words = form_urlencoded::parse(fragment(link).as_bytes());
+    words.filter(|(name, _)| name == key).last().map(|(_, value)| value.into_owned())
 }
 
 /// The part of an address that holds the scenario.

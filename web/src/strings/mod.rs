@@ -1,12 +1,14 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod decisions;
 mod fleet;
 mod know;
 mod pools;
 mod recording;
 mod settings;
 
+pub(crate) use decisions::*;
 pub(crate) use fleet::*;
 pub(crate) use know::*;
 pub(crate) use pools::*;

@@ -360,7 +360,6 @@ impl Alternatives {
                 gpus,
                 per_hour: row.price_per_hour.times(gpus as f64),
                 link: scenario.to_link(),
-                scenario: Box::new(scenario),
                 answer: Box::new(answer),
             })
         });

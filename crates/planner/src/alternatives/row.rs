@@ -1,6 +1,5 @@
 //! One deployment among others.
 
-use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -62,7 +61,7 @@ pub struct Alternative {
 }
 
 /// The cheapest deployment with tuned limits, planned in full.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     /// Requests at once.
     pub max_num_seqs: u64,
@@ -76,14 +75,12 @@ pub struct Tuned {
     pub per_hour: Dollars,
     /// The scenario as a link.
     pub link: String,
-    /// The scenario.
-    pub scenario: Box<Scenario>,
     /// Its answer, with intervals.
     pub answer: Box<PlanAnswer>,
 }
 
 /// What else would do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlternativesAnswer {
     /// The cheapest first; bounded rows by the least they can cost.
     pub rows: Vec<Alternative>,

@@ -2,6 +2,7 @@
 
 use quantity::Unit;
 use scenario::{Provenance, Resolved, Scenario, field};
+use serde::{Deserialize, Serialize};
 use sim_core::{LengthSpec, workload::Quantiles};
 
 use crate::cost::Dollars;
@@ -14,7 +15,7 @@ const BANDWIDTH: (f64, f64) = (0.75, 1.0);
 const OVERHEAD: (f64, f64) = (0.5, 2.0);
 
 /// One input and its range.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Uncertain {
     /// What is changed.
     pub what: What,
@@ -27,7 +28,7 @@ pub struct Uncertain {
 }
 
 /// What is changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// Requests per second (or users): ends are multiples.
     Load,

@@ -41,7 +41,7 @@ pub struct Outcome {
 }
 
 /// One input between its ends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// What is uncertain.
     pub input: Uncertain,
@@ -52,7 +52,7 @@ pub struct Bar {
 }
 
 /// How far the answer moves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityAnswer {
     /// With every input as it is.
     pub base: Outcome,
@@ -219,10 +219,13 @@ impl Sensitivity {
     /// The answer once it is there; inside, `None` where the scenario itself has none.
     #[must_use]
     pub fn answer(&self) -> Option<Option<SensitivityAnswer>> {
-        if self.stage != Stage::Done {
-            return None;
-        }
-        let Some(base) = self.base else { return Some(None) };
+        (self.stage == Stage::Done).then(|| self.so_far())
+    }
+
+    /// What is known so far: at first nothing, then the bars, then the draws made.
+    #[must_use]
+    pub fn so_far(&self) -> Option<SensitivityAnswer> {
+        let base = self.base?;
         let mut bars = self.bars.clone();
         let width = |bar: &Bar| {
             let of = |end: Option<Outcome>| end.map_or(f64::INFINITY, |end| measure(&end));
@@ -240,13 +243,13 @@ impl Sensitivity {
             let place = (part * self.drawn.len() as f64).ceil() as usize;
             drawn.get(place.max(1) - 1).copied()
         };
-        Some(Some(SensitivityAnswer {
+        Some(SensitivityAnswer {
             base,
             bars,
             likely: rank(LIKELY.0).zip(rank(LIKELY.1)),
             draws: self.drawn.len() as u32,
             without_answer: (self.drawn.len() - drawn.len()) as u32,
-        }))
+        })
     }
 }
 

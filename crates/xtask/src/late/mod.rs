@@ -33,7 +33,7 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 22] = [
+const DOORS: [&str; 25] = [
     "scenario::resolve::changes::door",
     "scenario::wide::networks::door",
     "web::views::fleet::ask",
@@ -42,6 +42,9 @@ const DOORS: [&str; 22] = [
     "web::views::fleet::take",
     "web::views::know::know",
     "web::recording::unpacked",
+    "web::views::plan::decisions::decisions",
+    "web::views::plan::decisions::take",
+    "web::views::plan::decisions::demand::demand",
     "web::views::plan::knee_table::knee_table",
     "web::views::plan::ledger::numbers",
     "web::views::plan::pools_card::pools_card",

@@ -3,6 +3,7 @@
 mod announcer;
 mod answer_card;
 pub(crate) mod card;
+pub(crate) mod decisions;
 pub(crate) mod fact;
 mod facts;
 mod gauge;
@@ -36,7 +37,7 @@ use remarks::remarks;
 
 use crate::{
     dom::{El, Nodes, el},
-    late,
+    late::{self, Stage},
     memo::memo,
     names,
     state::State,
@@ -64,9 +65,18 @@ pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
         remarks(state),
         knee_card(card),
         el("div").class("pools-place").region(pools),
+        el("div").class("decisions").region(move || late_only(state, decisions::decisions)),
         ledger_panel(card),
     ]
     .into()
+}
+
+/// What is built once the late part is there, or has failed to come; until then nobody waits for it.
+pub(crate) fn late_only(state: State, build: fn(State) -> Nodes) -> Nodes {
+    match state.late.stage.get() {
+        Stage::Absent | Stage::Loading => Nodes::default(),
+        _ => state.late.view(strings::VIEW_NOT_LOADED, late::note, || build(state)),
+    }
 }
 
 /// On a phone: what is set, each opening the sheet at its control.

@@ -6,6 +6,8 @@ use leptos::prelude::*;
 use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
 use super::{
+    decisions::demand,
+    late_only,
     recording_group::recording_group,
     settings_groups::{Folded, furnish},
 };
@@ -36,6 +38,7 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
         control_set(Group::Traffic)
             .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
             .when(is_closed(true), || in_place_of(&settings::RATE, &settings::USERS))
+            .child(drawn(el("div").class("demand-place").region(move || late_only(state, demand))))
             .child([drawn(control(&settings::PROMPT)), drawn(control(&settings::ANSWER))])
             .when(is_recorded, move || el("p").class("control-help").text_of(lengths)),
         control_set(Group::Target).child([
