@@ -218,6 +218,35 @@ const ODD = [
   ["https://example.org/headroom/#v=1&rate=20", [], "20"],
 ];
 
+test("a link may bring another scenario and another view at once, and so may the way back", async () => {
+  const { context, page, complaints } = await open(browser, "v=1&rate=40");
+  for (const link of [
+    "v=1&rate=60&view=know",
+    "v=1&rate=30&view=fleet&fleet.duration=300",
+    "v=1&rate=50",
+    "v=1&rate=20&view=fleet&fleet.duration=300",
+    "v=1&rate=70&view=know",
+    "v=1&rate=40&in=2000",
+  ]) {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, link);
+    const view = link.match(/view=(\w+)/)?.[1] ?? "plan";
+    await page.locator(`.page[data-view=${view}]`).waitFor();
+    // A frame that was asked for before may still come.
+    await page.waitForTimeout(300);
+  }
+  await settled(page);
+  for (let step = 0; step < 4; step += 1) {
+    await page.goBack();
+    await page.waitForTimeout(300);
+  }
+  assert.equal(await page.locator(".page").getAttribute("data-view"), "fleet");
+  assert.equal(await page.locator(".fatal:not([hidden])").count(), 0);
+  noComplaints(complaints);
+  await context.close();
+});
+
 test("odd links: each departure is named with its field, its value and a remedy", async () => {
   const { context, page, complaints } = await open(browser, "v=1&rate=33");
   for (const [link, expected, rate] of ODD) {

@@ -63,7 +63,7 @@ pub(crate) fn copy(text: &str, told: impl Fn(bool) + 'static) {
     });
 }
 
-/// Runs `then` once nothing has called for it for a while.
+/// Runs `then` once nothing has called for it for a while, if the region that waits is still there.
 #[derive(Clone, Copy)]
 pub(crate) struct Debounce {
     handle: StoredValue<Option<TimeoutHandle>>,
@@ -79,7 +79,13 @@ impl Debounce {
     /// Calls for `then`; an earlier call that still waits is forgotten.
     pub(crate) fn call(self, then: impl FnOnce() + 'static) {
         self.cancel();
-        self.handle.set_value(set_timeout_with_handle(then, self.wait).ok());
+        let region = self.handle;
+        let then = move || {
+            if !region.is_disposed() {
+                then();
+            }
+        };
+        region.set_value(set_timeout_with_handle(then, self.wait).ok());
     }
 
     /// Forgets a call that still waits.

@@ -158,6 +158,9 @@ pub fn memory(bytes: f64) -> String {
     with_unit_if_finite(value, &text, BINARY[prefix])
 }
 
+/// Orders of magnitude below the value at which half an interval is still told.
+const FINEST_HALF: i32 = 4;
+
 /// “±” is half a 95 % interval: rounded to two digits, it rounds the value with it: “212 ± 22 ms”.
 /// Both are given in `unit` and shown in the unit that suits the value.
 #[must_use]
@@ -167,7 +170,9 @@ pub fn plus_minus(value: f64, half: f64, unit: Unit) -> String {
         return not_finite(value);
     };
     let half = half.to_significant(2);
-    if half.is_zero() {
+    // What is less than a thousandth of a part is rounding, not doubt.
+    let is_nothing = half.magnitude() < number.magnitude() - FINEST_HALF;
+    if half.is_zero() || is_nothing {
         return with_unit(&number.to_significant(DIGITS).text(0), symbol);
     }
     // The second digit of the half-width is the last that means anything.

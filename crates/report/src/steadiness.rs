@@ -23,6 +23,7 @@ pub(crate) fn verdict(run: &Run) -> String {
         Reason::StillChanging => words::RUN_STILL_CHANGING.to_owned(),
         Reason::TooShort => words::RUN_TOO_SHORT.to_owned(),
         Reason::PilesUp { came, left } => words::run_overloaded(came, left),
+        Reason::GoesUnanswered { ended, answered } => words::run_unanswered(ended, answered),
     }
 }
 
@@ -63,6 +64,9 @@ pub(crate) fn intervals(run: &Run, is_recording: bool) -> String {
             Some(cells.to_vec())
         })
         .collect();
+    if rows.is_empty() {
+        return words::NO_INTERVALS.to_owned() + "\n";
+    }
     let title = words::steady_state(warm_up_s);
     format!("{title}\n{}", table::aligned(&["", "value", "from", "to", ""], &rows))
 }
@@ -185,6 +189,7 @@ pub(crate) fn steadiness_json(run: &Run) -> Value {
             Reason::Settled => "settled",
             Reason::KeepsUp => "keeps_up",
             Reason::PilesUp { .. } => "piles_up",
+            Reason::GoesUnanswered { .. } => "goes_unanswered",
             Reason::StillChanging => "still_changing",
             Reason::TooShort => "too_short",
         },

@@ -11,7 +11,7 @@ use quantity::{
 
 pub(crate) use run::{
     IN_POOLS, POOLS_KEPT, run_cached, run_counts, run_load, run_overloaded, run_preempted,
-    run_rates, run_rejected, run_replicas, run_share, sample_advice, steady_state,
+    run_rates, run_rejected, run_replicas, run_share, run_unanswered, sample_advice, steady_state,
 };
 pub use run::{pools_overloaded, run_pools, run_transfers};
 
@@ -547,10 +547,13 @@ pub(crate) fn share_out_of_reach(target_share: f64) -> String {
 
 /// “Try gpu=h200-sxm (141 GB of memory): then 7 GPUs hold the target.”
 pub(crate) fn remedy(remedy: &Remedy) -> String {
-    let then = match remedy.gpus {
-        None => String::new(),
-        Some(1) => ": then 1 GPU holds the target".to_owned(),
-        Some(gpus) => format!(": then {} GPUs hold the target", count(gpus)),
+    let then = match (remedy.gpus, remedy.gpus_range) {
+        (None, _) => String::new(),
+        (Some(_), Some((low, high))) if low != high => {
+            format!(": then {}–{} GPUs hold the target", count(low), count(high))
+        }
+        (Some(1), _) => ": then 1 GPU holds the target".to_owned(),
+        (Some(gpus), _) => format!(": then {} GPUs hold the target", count(gpus)),
     };
     format!("Try {} ({}){then}.", remedy.typed(), remedy.effect)
 }

@@ -170,6 +170,7 @@ impl Scenario {
         }
         self.push_beyond_context(&mut cautions);
         self.push_empty_prompts(&mut cautions);
+        self.push_crowded_batches(&mut cautions);
         cautions
     }
 
@@ -179,6 +180,7 @@ impl Scenario {
         let mut cautions = self.without_effect(true);
         self.push_beyond_context(&mut cautions);
         self.push_empty_prompts(&mut cautions);
+        self.push_crowded_batches(&mut cautions);
         cautions
     }
 
@@ -208,6 +210,39 @@ impl Scenario {
                 cautions.push(Notice::new(&typed.key, "0", NoticeKind::EmptyPrompt, message));
             }
         }
+    }
+
+    /// Batches that are served whole take no account of the KV cache: whether a full one would fit is
+    /// for the person to know.
+    fn push_crowded_batches(&self, cautions: &mut Vec<Notice>) {
+        if !self.rules.form_whole_batches() || self.rules.are_sequential() || !self.limits_memory()
+        {
+            return;
+        }
+        let Ok(resolved) = self.resolve() else { return };
+        let engine = &resolved.setup.engine;
+        let (input, output) = resolved.setup.workload.source.mean_tokens();
+        let each = input + output;
+        let fit = (engine.kv_capacity_tokens as f64 / each) as u64;
+        if engine.max_num_seqs <= fit {
+            return;
+        }
+        let most = quantity::count(engine.max_num_seqs);
+        let needed = quantity::count((engine.max_num_seqs as f64 * each) as u64);
+        let capacity = quantity::count(engine.kv_capacity_tokens);
+        let message = [
+            "Batches that are served whole take no account of the KV cache: ",
+            &most,
+            " requests of mean length need ",
+            &needed,
+            " tokens, and it holds ",
+            &capacity,
+            ". Set sched.max_num_seqs=",
+            &quantity::editable(if fit == 0 { 1 } else { fit } as f64),
+            " or less.",
+        ]
+        .concat();
+        cautions.push(Notice::new("sched.max_num_seqs", &most, NoticeKind::NoEffect, message));
     }
 
     // Plain loops: this travels to every visitor.

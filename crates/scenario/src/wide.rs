@@ -5,8 +5,9 @@
 
 use sim_core::StepTimeSpec;
 
+#[cfg(feature = "networks")]
+use crate::late;
 use crate::{
-    late,
     resolve::{Ledger, Memory, ResolveError},
     schema::Scenario,
 };

@@ -33,4 +33,6 @@ pub use engine::{Keep, Progress, Rules, Simulation, simulate};
 pub use measure::{Distribution, Outcome, Precision, RequestRecord, Run};
 pub use setup::{EngineSpec, Setup, SetupError, Slo};
 pub use step_time::{StepShape, StepTimeSpec};
-pub use workload::{ArrivalProcess, LengthSpec, RequestSource, Trace, TraceRow, Workload};
+pub use workload::{
+    ArrivalProcess, LengthSpec, PromptBlocks, RequestSource, Trace, TraceRow, Workload,
+};

@@ -407,7 +407,7 @@ fn what_the_engine_would_refuse_is_refused_with_a_remedy() {
         plan(&architecture(layers), &deployment).expect_err("it is refused").to_string()
     };
     for (error, words) in [
-        (with(|it| it.parallel.tp = 8), "divisor of the 20"),
+        (with(|it| it.parallel.tp = 8), "shares out 20 attention heads"),
         (with(|it| it.parallel.tp = 0), "tp is 0"),
         (with(|it| it.parallel.pp = 5), "at most 4"),
         (with(|it| it.parallel.dcp = 2), "divisor of tp"),

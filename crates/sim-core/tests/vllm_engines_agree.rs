@@ -126,6 +126,10 @@ fn contents() -> impl Strategy<Value = Content> {
             // A chain: what a block stands for includes what comes before it.
             Content::Blocks((0..length as u64).map(|i| first + 10 * i).collect())
         }),
+        1 => (0_u64..3, 1_usize..12, 1_u64..100).prop_map(|(first, length, tokens_per_block)| {
+            let blocks = (0..length as u64).map(|i| first + 10 * i).collect();
+            Content::Recorded { tokens_per_block, blocks }
+        }),
     ]
 }
 

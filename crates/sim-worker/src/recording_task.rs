@@ -15,9 +15,6 @@ use sim_core::Trace;
 pub(crate) const MOST_BYTES: f64 = (256 << 20) as f64;
 /// What a file that a page saved begins with.
 const SAVED: &str = "# headroom recorded=";
-/// What is said of shared blocks of prompts and of conversations.
-const NOT_REPLAYED: &str = "What prompts have in common, and which requests follow each other in a \
-     conversation, is not replayed: each request counts for itself.";
 /// Header of the table under it.
 const HEADER: &str = "arrival_s,input_tokens,output_tokens";
 
@@ -46,7 +43,7 @@ impl Taken {
 /// # Errors
 /// What is wrong with it and what to change, in sentences.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), String> {
-    let mut imported =
+    let imported =
         import::trace::read(Some(name), bytes).map_err(|error| sentence(&error.to_string()))?;
     let summary = imported.summary();
     let (Some(mean_rate_per_s), Some(gap_cv)) = (summary.mean_rate_per_s, summary.gap_cv) else {
@@ -65,9 +62,6 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(Trace, Recording), Strin
             ),
         });
     };
-    if imported.rows.iter().any(|row| !row.prefix_hashes.is_empty() || row.session.is_some()) {
-        imported.notes.push(NOT_REPLAYED.to_owned());
-    }
     let trace = imported.to_trace().map_err(|error| sentence(&error.to_string()))?;
     let recording = Recording {
         name: name.to_owned(),
@@ -162,14 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_replayed_is_told() {
+    fn what_prompts_share_is_told_and_kept() {
         let bytes =
             include_bytes!("../../../tests/golden/traces/mooncake_synthetic_first150.jsonl");
         let (trace, recording) = read("m.jsonl", bytes).expect("a recording");
         assert_eq!((trace.rows().len(), recording.format.as_str()), (150, "Mooncake trace"));
-        assert!(recording.notes.iter().any(|note| note == NOT_REPLAYED), "{:?}", recording.notes);
+        let is_told = |recording: &Recording| {
+            recording.notes.iter().any(|note| note.contains("share blocks of 512 tokens"))
+        };
+        assert!(is_told(&recording), "{:?}", recording.notes);
+        let blocks = trace.blocks().expect("its prompts share some");
+        assert_eq!((blocks.tokens_per_block, blocks.of_row.len()), (512, 150));
         let (_, plain) = read("a.csv", TABLE.as_bytes()).expect("a recording");
-        assert!(!plain.notes.iter().any(|note| note == NOT_REPLAYED));
+        assert!(!is_told(&plain));
     }
 
     #[test]

@@ -91,9 +91,11 @@ fn watch_ratio(measure: Rc<impl Fn() + 'static>) {
     );
 }
 
-/// Runs a drawing in the next frame, however often it is asked for until then.
+/// Runs a drawing in the next frame, however often it is asked for until then, if the region that it
+/// was built in is still there.
 #[derive(Clone)]
 pub(crate) struct Frame {
+    region: StoredValue<()>,
     asked: Rc<Cell<bool>>,
     draw: Rc<dyn Fn()>,
 }
@@ -101,7 +103,7 @@ pub(crate) struct Frame {
 impl Frame {
     /// For this drawing.
     pub(crate) fn new(draw: impl Fn() + 'static) -> Self {
-        Self { asked: Rc::default(), draw: Rc::new(draw) }
+        Self { region: StoredValue::new(()), asked: Rc::default(), draw: Rc::new(draw) }
     }
 
     /// Asks for a drawing.
@@ -110,7 +112,9 @@ impl Frame {
             let frame = self.clone();
             request_animation_frame(move || {
                 frame.asked.set(false);
-                (frame.draw)();
+                if !frame.region.is_disposed() {
+                    (frame.draw)();
+                }
             });
         }
     }

@@ -76,6 +76,8 @@ pub(crate) const NOT_LOADED_NOTE: &str = "Any change of a setting tries again, t
 pub(crate) const VIEW_NOT_LOADED: &str = "This view could not be loaded.";
 pub(crate) const SETTINGS_NOT_LOADED: &str = "These settings could not be loaded.";
 pub(crate) const NUMBERS_NOT_LOADED: &str = "These numbers could not be loaded.";
+pub(crate) const CHANGES_NOT_LOADED: &str =
+    "What would help could not be loaded; any change of a setting tries again.";
 pub(crate) const LOADING: &str = "Loading…";
 pub(crate) const TRY_AGAIN: &str = "Try again";
 pub(crate) const APPLY: &str = "Apply";
@@ -275,6 +277,8 @@ pub(crate) fn requests(n: u64) -> String {
 pub(crate) const NOT_MODELLED: &str = "Not modelled";
 /// Under it.
 pub(crate) const NO_MEMORY: (&str, &str) = ("by this step time", "not modelled");
+/// The same of batches that are served whole.
+pub(crate) const NO_MEMORY_OF_BATCHES: (&str, &str) = ("by whole batches", "not modelled");
 
 /// Under the number of requests that fit.
 pub(crate) const LARGEST_FIT: &str = "of the largest size fit";

@@ -21,6 +21,7 @@ const EASES: [f64; 3] = [2.0, 4.0, 8.0];
 #[derive(Clone, Copy)]
 struct Size {
     gpus: u64,
+    range: (u64, u64),
     at_least: u64,
 }
 
@@ -37,7 +38,7 @@ struct Sizing<'a> {
     threads: NonZeroUsize,
 }
 
-/// Say of each change how many GPUs it leads to, by a plan with one run per rate. Where a moved target
+/// Say of each change how many GPUs it leads to, by a plan of its own. Where a moved target
 /// still takes many times the GPUs that would keep up, the same with a target moved further is offered,
 /// too. Changes that need many times as many as another one come last.
 pub(super) fn size_remedies(
@@ -58,6 +59,7 @@ pub(super) fn size_remedies(
     for mut remedy in std::mem::take(remedies) {
         let size = sizing.size(&remedy)?;
         remedy.gpus = size.map(|size| size.gpus);
+        remedy.gpus_range = size.map(|size| size.range);
         let eased = match size {
             Some(size) if size.is_absurd() => sizing.eased(&remedy)?,
             _ => None,
@@ -81,7 +83,7 @@ impl Sizing<'_> {
         let Ok(resolved) = trace::to_resolve(&changed, self.recording.is_some()).resolve() else {
             return Ok(None);
         };
-        let answer = plan::planned(&resolved, self.recording, Depth::Quick, self.threads)?;
+        let answer = plan::planned(&resolved, self.recording, Depth::Full, self.threads)?;
         let Verdict::Sized(fleet) = answer.verdict else { return Ok(None) };
         let each = changed.gpus_per_engine();
         let ceiling_per_s = answer.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling.value);
@@ -89,6 +91,10 @@ impl Sizing<'_> {
         let at_least = (answer.rate_per_s * (1.0 + answer.headroom) / ceiling_per_s).ceil() as u64;
         Ok(Some(Size {
             gpus: fleet.with_headroom.saturating_mul(each),
+            range: (
+                fleet.with_headroom_low.saturating_mul(each),
+                fleet.with_headroom_high.saturating_mul(each),
+            ),
             at_least: at_least.max(1).saturating_mul(each),
         }))
     }
@@ -106,6 +112,7 @@ impl Sizing<'_> {
             let Some(mut eased) = self.further(remedy, times) else { return Ok(None) };
             if let Some(size) = self.size(&eased)?.filter(|size| !size.is_absurd()) {
                 eased.gpus = Some(size.gpus);
+                eased.gpus_range = Some(size.range);
                 return Ok(Some(eased));
             }
         }

@@ -29,7 +29,8 @@ fn changes_say_how_many_gpus_they_lead_to() {
     let text = told(&["plan", "gpu=l4", "in=100000"]);
     let gpus = |line: &str| -> u64 {
         let (_, after) = line.rsplit_once("then ").expect("a number of GPUs");
-        after.split(' ').next().expect("a number").replace(',', "").parse().expect("a number")
+        let most = after.split(' ').next().and_then(|range| range.split('–').next_back());
+        most.expect("a number").replace(',', "").parse().expect("a number")
     };
     let changes: Vec<u64> =
         text.lines().filter(|line| line.starts_with("Try ")).map(gpus).collect();

@@ -154,7 +154,7 @@ fn settings_that_cannot_be_used_are_refused_with_a_remedy() {
         ),
         (&["memory", "model=lama-3.1-8b"], "llama-3.1-8b"),
         (&["memory", "model=llama-3.1-8b", "gpu=h1000"], "GPU"),
-        (&["memory", "model=llama-3.1-8b", "tp=3"], "divisor of the 32"),
+        (&["memory", "model=llama-3.1-8b", "tp=3"], "shares out 32 attention heads"),
         (&["memory", "model=llama-3.1-8b", "tp=two"], "tp=two"),
         (&["memory", "model=llama-3.1-8b", "engine=vllm@0.5"], "vllm@0.19"),
         (&["memory", "model=llama-3.1-8b", "max-model-length=8"], "max_model_len"),

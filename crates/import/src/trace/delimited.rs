@@ -83,7 +83,7 @@ fn no_header(file: &str, text: &str) -> ImportError {
         return ImportError::AnotherKind {
             file: file.to_owned(),
             what: what.name(),
-            remedy: "that is no list of requests; use it as statistics of a workload",
+            remedy: "that is no list of requests; say what it tells as settings instead: rate, profile=points(…), in=quantiles(…), out=quantiles(…)",
         };
     }
     // The nearest thing to a header: the most needed names, then the most fields, then the first.

@@ -27,7 +27,8 @@ mod delimited;
 mod json;
 mod summary;
 
-use sim_core::{SetupError, Trace, TraceRow};
+use sim_core::{PromptBlocks, SetupError, Trace, TraceRow};
+use std::sync::Arc;
 
 pub use summary::{LengthSummary, TraceSummary};
 
@@ -38,6 +39,8 @@ use crate::{
 
 /// How many skipped rows are kept with their reasons; all are counted.
 pub const SKIPPED_KEPT: usize = 20;
+/// The largest blocks of prompts that are looked for are this power of two in tokens.
+const LARGEST_BLOCK_POWER: u32 = 12;
 
 /// What a trace was written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +113,8 @@ pub struct ImportedTrace {
 }
 
 impl ImportedTrace {
-    /// The recording for a simulation. Prefix blocks and sessions stay behind.
+    /// The recording for a simulation, with what its prompts have in common where that can be told.
+    /// Sessions stay behind.
     ///
     /// # Errors
     /// The rows were changed after reading so that they cannot be replayed; as they were read,
@@ -121,7 +125,32 @@ impl ImportedTrace {
             input_tokens: request.input_tokens,
             output_tokens: request.output_tokens,
         };
-        Trace::new(self.rows.iter().map(row).collect())
+        let trace = Trace::new(self.rows.iter().map(row).collect())?;
+        Ok(match self.tokens_per_block() {
+            Some(tokens_per_block) => {
+                let of_row = self.rows.iter().map(|row| Arc::from(&*row.prefix_hashes)).collect();
+                trace.with_blocks(PromptBlocks { tokens_per_block, of_row })
+            }
+            None => trace,
+        })
+    }
+
+    /// Tokens of a block of prompts, told from how many blocks prompts have: a power of two, with which
+    /// every prompt that has any has as many as it is long. `None` where there are none, or where no size
+    /// fits.
+    #[must_use]
+    pub fn tokens_per_block(&self) -> Option<u64> {
+        let with_blocks = || self.rows.iter().filter(|row| !row.prefix_hashes.is_empty());
+        with_blocks().next()?;
+        let fits = |tokens: u64| {
+            with_blocks().all(|row| {
+                let blocks = row.prefix_hashes.len() as u64;
+                // The last, shorter block has a number in some recordings and none in others.
+                row.input_tokens.div_ceil(tokens) == blocks || row.input_tokens / tokens == blocks
+            })
+        };
+        // The largest: one long prompt tells sizes apart, many short ones may not.
+        (0..=LARGEST_BLOCK_POWER).rev().map(|power| 1 << power).find(|&tokens| fits(tokens))
     }
 
     /// Rate, lengths and burstiness.
@@ -144,5 +173,29 @@ pub fn read(name_hint: Option<&str>, bytes: &[u8]) -> Result<ImportedTrace, Impo
         delimited::read(&file, &decoded.text)?
     };
     trace.notes.splice(0..0, decoded.notes);
+    trace.notes.extend(on_what_is_shared(&trace));
     Ok(trace)
+}
+
+/// What becomes of blocks that prompts share, and of conversations.
+fn on_what_is_shared(trace: &ImportedTrace) -> Vec<String> {
+    let mut notes = Vec::new();
+    if trace.rows.iter().any(|row| !row.prefix_hashes.is_empty()) {
+        notes.push(match trace.tokens_per_block() {
+            Some(tokens) => format!(
+                "Its prompts share blocks of {tokens} tokens. A prefix cache finds them again \
+                 (sched.rules=vllm-0.33 and sched.prefix_caching=on); otherwise each prompt is computed whole."
+            ),
+            None => "Its prompts share blocks, but of no one size, so that each prompt is computed whole."
+                .to_owned(),
+        });
+    }
+    if trace.rows.iter().any(|row| row.session.is_some()) {
+        notes.push(
+            "Which requests follow each other in a conversation is not replayed: each request counts \
+             for itself."
+                .to_owned(),
+        );
+    }
+    notes
 }

@@ -77,7 +77,11 @@ fn a_spreadsheet_of_another_country_is_read() {
     assert_eq!(trace.skipped_total, 0);
     assert_eq!(
         trace.notes,
-        ["80 requests were earlier than the row above; the rows were sorted by time."]
+        [
+            "80 requests were earlier than the row above; the rows were sorted by time.",
+            "Which requests follow each other in a conversation is not replayed: each request counts for \
+             itself."
+        ]
     );
     assert!(trace.rows.windows(2).all(|pair| pair[0].arrival_s <= pair[1].arrival_s));
     let sessions = trace.rows.iter().filter_map(|row| row.session).max().unwrap();

@@ -100,7 +100,7 @@ fn unusable_files_say_what_to_do() {
     let statistics = trace::read(None, &bytes(&golden_path("own_rates.csv"))).unwrap_err();
     assert_eq!(
         statistics.to_string(),
-        "This file holds rates over time; that is no list of requests; use it as statistics of a workload"
+        "This file holds rates over time; that is no list of requests; say what it tells as settings instead: rate, profile=points(…), in=quantiles(…), out=quantiles(…)"
     );
 }
 

@@ -108,6 +108,13 @@ pub(crate) fn run_cached(cached_tokens: u64) -> String {
 pub(crate) fn run_load(mean_running: f64, peak: u64, kv_peak: u64, kv_capacity: u64) -> String {
     let mean = number(mean_running);
     let noun = if mean == "1" { "request" } else { "requests" };
+    if kv_capacity == u64::MAX {
+        let peak = count(peak);
+        return format!(
+            "{mean} {noun} ran at once on average, {peak} at most; batches that are served whole take no \
+             account of the KV cache."
+        );
+    }
     format!(
         "{mean} {noun} ran at once on average, {} at most; at most {} tokens of KV cache were reserved.",
         count(peak),
@@ -121,6 +128,15 @@ pub(crate) fn run_overloaded(came: u64, left: u64) -> String {
         "Overloaded: in the second half of the time {} came and {} left, and the line grew.",
         counted(came, "request", "requests"),
         count(left)
+    )
+}
+
+/// “Overloaded: of 9,876 requests that ended in the second half of the time, 0 got an answer …”
+pub(crate) fn run_unanswered(ended: u64, answered: u64) -> String {
+    let (ended, answered) = (count(ended), count(answered));
+    format!(
+        "Overloaded: of {ended} requests that ended in the second half of the time, {answered} got an answer; \
+         the others were rejected, dropped or given up."
     )
 }
 

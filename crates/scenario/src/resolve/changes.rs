@@ -208,10 +208,26 @@ fn step_towards(
             let gpus: Vec<&Gpu> = catalog.gpus().iter().collect();
             let largest = *ascending(&gpus, |gpu| gpu.memory_bytes.value).last()?;
             let slug = &gpus[largest].slug;
-            (scenario.gpu != *slug).then(|| ("gpu".to_owned(), slug.clone()))
+            if scenario.gpu == *slug {
+                return enough_gpus(scenario);
+            }
+            Some(("gpu".to_owned(), slug.clone()))
         }
         _ => None,
     }
+}
+
+/// The fewest GPUs per engine with which the weights fit.
+fn enough_gpus(scenario: &Scenario) -> Option<(String, String)> {
+    let (key, values) =
+        wide()?.roomier(scenario).into_iter().find(|(key, _)| *key == "deploy.tp")?;
+    let fits = |value: &String| {
+        let mut changed = scenario.clone();
+        changed.set(key, value).is_ok()
+            && !matches!(numbers::resolve(&changed), Err(ResolveError::DoesNotFit { .. }))
+    };
+    let enough = values.into_iter().map(|(value, _)| value).find(fits)?;
+    Some((key.to_owned(), enough))
 }
 
 /// The first length that is longer, cut.

@@ -23,6 +23,8 @@ pub struct Remedy {
     pub meets_target: bool,
     /// How many GPUs then hold the target at the asked load; `None` where nobody has asked, or none do.
     pub gpus: Option<u64>,
+    /// From how few to how many that may be, by the 95 % interval of the capacity; `None` as above.
+    pub gpus_range: Option<(u64, u64)>,
 }
 
 impl Remedy {
@@ -30,7 +32,7 @@ impl Remedy {
     #[must_use]
     pub fn new(key: &str, value: String, effect: String) -> Self {
         let (key, also) = (key.to_owned(), String::new());
-        Self { key, value, effect, also, meets_target: false, gpus: None }
+        Self { key, value, effect, also, meets_target: false, gpus: None, gpus_range: None }
     }
 
     /// The same, with which the target was found to be met.

@@ -153,3 +153,24 @@ fn defaults_and_settings_in_use_give_no_caution() {
         assert_eq!(scenario.cautions(), [], "{link}");
     }
 }
+
+#[test]
+fn a_full_batch_beyond_the_cache_is_told_with_what_fits() {
+    let said = |settings: &[&str]| -> Vec<String> {
+        let cautions = with(settings).cautions();
+        cautions.into_iter().map(|caution| caution.message).collect()
+    };
+    let crowded = ["sched.rules=static", "in=50000", "out=2000", "rate=1"];
+    let told = said(&crowded);
+    let [only] = &told[..] else { panic!("{told:?}") };
+    assert!(only.contains("256 requests of mean length need 13,312,000 tokens"), "{only}");
+    assert!(only.ends_with("Set sched.max_num_seqs=18 or less."), "{only}");
+    for settings in [
+        &[&crowded[..], &["sched.max_num_seqs=18"]].concat()[..],
+        &["sched.rules=static"],
+        &["sched.rules=sequential", "in=50000"],
+        &crowded[1..],
+    ] {
+        assert_eq!(said(settings), Vec::<String>::new(), "{settings:?}");
+    }
+}

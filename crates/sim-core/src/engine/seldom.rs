@@ -4,12 +4,12 @@
 //! engines come back as trait objects, of which the compiler is not told what they are, and [`start`]
 //! must stay a function of its own.
 
-use std::hint::black_box;
+use std::{hint::black_box, sync::Arc};
 
 use crate::{
     measure::Run,
     setup::{Setup, SetupError},
-    workload::{RequestClass, RequestSource, SharedPrefix},
+    workload::{PromptBlocks, RequestClass, RequestSource, SharedPrefix, Trace},
 };
 
 use super::{
@@ -119,8 +119,11 @@ fn vllm_spec(rules: VllmRules, setup: &Setup) -> VllmSpec {
     }
 }
 
-/// Only the classes of a mix differ in importance and in what their prompts share.
+/// Only the classes of a mix differ in importance; what prompts share, they say or a recording.
 fn standings(setup: &Setup) -> Standings {
+    if let RequestSource::Replay { trace, .. } = setup.workload.source.whole() {
+        return recorded(trace, &setup.workload.source);
+    }
     let RequestSource::Mixed(mix) = setup.workload.source.whole() else {
         return Standings::Same;
     };
@@ -132,6 +135,25 @@ fn standings(setup: &Setup) -> Standings {
         },
     };
     Standings::OfClass(mix.classes.iter().map(standing).collect())
+}
+
+/// What the prompts of a recording have in common: of all its rows, or of those that a replica gets.
+fn recorded(trace: &Trace, source: &RequestSource) -> Standings {
+    let Some(PromptBlocks { tokens_per_block, of_row }) = trace.blocks() else {
+        return Standings::Same;
+    };
+    let (first, every) = match source {
+        RequestSource::Dealt(deal) => (deal.replica as usize, deal.replicas as usize),
+        _ => (0, 1),
+    };
+    let standing = |blocks: &Arc<[u64]>| Standing {
+        priority: 0,
+        content: Content::Recorded {
+            tokens_per_block: *tokens_per_block,
+            blocks: Arc::clone(blocks),
+        },
+    };
+    Standings::OfRequest(of_row.iter().skip(first).step_by(every.max(1)).map(standing).collect())
 }
 
 pub(super) fn batch_setup(setup: &Setup, max_delay_s: f64, noise: &ServiceNoise) -> BatchSetup {

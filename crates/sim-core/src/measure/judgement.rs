@@ -48,6 +48,14 @@ pub enum Reason {
         /// Requests that ended in that time.
         left: u64,
     },
+    /// Most of those who come get no answer: rejected, dropped, or given up. What the few others saw
+    /// is no latency of the system, however steady it all looks.
+    GoesUnanswered {
+        /// Requests that ended in the second half of the time in which requests came.
+        ended: u64,
+        /// Those of them that got an answer.
+        answered: u64,
+    },
     /// The number in flight still rises or falls in the second half.
     StillChanging,
     /// Fewer than 100 requests came, or they came for less than four mean latencies.
@@ -84,6 +92,11 @@ impl Run {
         let (came, left) = late(windows, half, end);
         let piles_up =
             Judgement { verdict: Verdict::Overloaded, reason: Reason::PilesUp { came, left } };
+        let answered = answered(windows, half, end);
+        if left >= FEWEST_REQUESTS && 2 * answered < left {
+            let reason = Reason::GoesUnanswered { ended: left, answered };
+            return Judgement { verdict: Verdict::Overloaded, reason };
+        }
         if windows.varies() {
             return self.judge_line(piles_up);
         }
@@ -158,6 +171,11 @@ fn late(windows: &Windows, from: usize, to: usize) -> (u64, u64) {
     let turned_away = comes.turned_away - came.turned_away;
     let ended = leaves.completed + leaves.unanswered - left.completed - left.unanswered;
     (comes.offered - came.offered, ended + turned_away)
+}
+
+/// Requests that got their answer in windows `from..to`.
+fn answered(windows: &Windows, from: usize, to: usize) -> u64 {
+    windows.left_before(to).completed - windows.left_before(from).completed
 }
 
 #[cfg(test)]

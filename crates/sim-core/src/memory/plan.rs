@@ -425,25 +425,36 @@ fn check(architecture: &Architecture, deployment: &Deployment) -> Result<(), Mem
 /// More GPUs than share a layer anywhere.
 const MOST_SHARED: u64 = 64;
 
-/// vLLM refuses to divide heads unevenly.
+/// vLLM refuses to divide heads unevenly, and takes keys and values only where they are divided or
+/// repeated evenly (its `ModelConfig.verify_with_parallel_config` and `QKVParallelLinear`).
 fn heads_divide(architecture: &Architecture, tp: u64) -> Result<(), MemoryError> {
-    let uneven = architecture.layers.iter().flat_map(|layer| &layer.mixers).find_map(|mixer| {
-        let heads = match mixer {
-            Mixer::Attention(attention) => attention.heads,
-            Mixer::Latent(latent) => latent.heads,
-            Mixer::Recurrent(_) => 0,
-        };
-        (!heads.is_multiple_of(tp)).then_some(heads)
-    });
-    match uneven {
-        Some(heads) => {
-            let even = (1..=MOST_SHARED).filter(|gpus| heads.is_multiple_of(*gpus));
-            let even: Vec<String> = even.map(|gpus| gpus.to_string()).collect();
-            let fix = format!("give a divisor of the {heads} attention heads: {}", even.join(", "));
-            Err(MemoryError::new("tp", &tp, fix))
-        }
-        None => Ok(()),
+    let heads: Vec<(u64, u64)> = architecture
+        .layers
+        .iter()
+        .flat_map(|layer| &layer.mixers)
+        .filter_map(|mixer| match mixer {
+            Mixer::Attention(attention) => Some((attention.heads, attention.kv_heads)),
+            Mixer::Latent(latent) => Some((latent.heads, 1)),
+            Mixer::Recurrent(_) => None,
+        })
+        .collect();
+    let is_even = |gpus: u64| {
+        heads.iter().all(|&(heads, kv_heads)| {
+            let kv_is_even = kv_heads.is_multiple_of(gpus) || gpus.is_multiple_of(kv_heads);
+            heads.is_multiple_of(gpus) && kv_is_even
+        })
+    };
+    if is_even(tp) {
+        return Ok(());
     }
+    let even = (1..=MOST_SHARED).filter(|gpus| is_even(*gpus));
+    let even: Vec<String> = even.map(|gpus| gpus.to_string()).collect();
+    let (heads, kv_heads) = heads.first().copied().unwrap_or((1, 1));
+    let fix = format!(
+        "give a number that shares out {heads} attention heads and {kv_heads} of keys and values: {}",
+        even.join(", ")
+    );
+    Err(MemoryError::new("tp", &tp, fix))
 }
 
 /// Bytes as a whole number; nothing where there is less than nothing.

@@ -21,7 +21,7 @@ pub use requests::{Request, Requests};
 pub(crate) use requests::{lengths_of_turn, share_of};
 pub(crate) use sessions::{Conversation, UnderWay};
 pub use sessions::{MAX_TURNS, Sessions, Turns};
-pub use trace::{Trace, TraceRow};
+pub use trace::{PromptBlocks, Trace, TraceRow};
 
 use crate::setup::SetupError;
 

@@ -1,5 +1,7 @@
 //! A recording of requests, to be replayed.
 
+use std::sync::Arc;
+
 use crate::setup::SetupError;
 
 use super::MAX_LENGTH_TOKENS;
@@ -19,6 +21,17 @@ pub struct TraceRow {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Trace {
     rows: Vec<TraceRow>,
+    blocks: Option<PromptBlocks>,
+}
+
+/// What recorded prompts have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptBlocks {
+    /// Tokens that one number stands for; the last block of a prompt may be shorter.
+    pub tokens_per_block: u64,
+    /// Of each row the numbers of its prompt's blocks from the first: equal numbers are equal text after
+    /// an equal beginning.
+    pub of_row: Vec<Arc<[u64]>>,
 }
 
 impl Trace {
@@ -28,9 +41,21 @@ impl Trace {
     /// The trace is empty, a time is not finite, negative or before its predecessor's, or a length
     /// cannot be simulated.
     pub fn new(rows: Vec<TraceRow>) -> Result<Self, SetupError> {
-        let trace = Self { rows };
+        let trace = Self { rows, blocks: None };
         trace.check()?;
         Ok(trace)
+    }
+
+    /// The same with what its prompts have in common.
+    #[must_use]
+    pub fn with_blocks(self, blocks: PromptBlocks) -> Self {
+        Self { blocks: Some(blocks), ..self }
+    }
+
+    /// What its prompts have in common, where that was recorded.
+    #[must_use]
+    pub const fn blocks(&self) -> Option<&PromptBlocks> {
+        self.blocks.as_ref()
     }
 
     /// The rows.

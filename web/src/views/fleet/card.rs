@@ -44,7 +44,7 @@ pub(super) fn card(
         _ => {}
     }
     if let Err(error) = resolution.outcome.as_ref() {
-        return refused(resolution, error);
+        return refused(resolution, error, now);
     }
     let running = match now {
         Activity::Running(done, total) => Some(run_pill(*done, *total, is_quick)),

@@ -158,12 +158,7 @@ pub(crate) fn card(
         _ => {}
     }
     if let Err(error) = resolution.outcome.as_ref() {
-        let is_sought = !resolution.is_final && matches!(now, Activity::Running(..));
-        return if is_sought {
-            waiting(resolution, answered, now, is_quick)
-        } else {
-            refused(resolution, error)
-        };
+        return refused(resolution, error, now);
     }
     match (now, answered.and_then(|answered| answered.under(resolution))) {
         (Activity::Refused(message), _) => unanswered(message),

@@ -109,8 +109,10 @@ fn limit_fact(scenario: &Scenario, planned: Option<&LoadPoint>) -> Fact {
 }
 
 fn cache_fact(scenario: &Scenario, answer: &PlanAnswer) -> Fact {
-    if !scenario.limits_memory() {
-        let (line, short) = strings::NO_MEMORY;
+    let by_batches = scenario.rules.form_whole_batches();
+    if by_batches || !scenario.limits_memory() {
+        let (line, short) =
+            if by_batches { strings::NO_MEMORY_OF_BATCHES } else { strings::NO_MEMORY };
         return Fact {
             label: strings::KV_CACHE,
             value: strings::NOT_MODELLED.to_owned(),

@@ -4,16 +4,19 @@ use planner::PlanAnswer;
 use report::Telling;
 use scenario::{ResolveError, Scenario};
 
-use super::card::{Card, no_answer, unanswered};
-use crate::answered::Resolution;
+use super::card::{Card, no_answer, run_pill, unanswered};
+use crate::{answered::Resolution, state::Activity, strings};
 
-/// What is in the way, and what would help; without that where it could not be loaded.
-pub(crate) fn refused(resolution: &Resolution, error: &ResolveError) -> Card {
+/// What is in the way, and what would help; while that is being loaded, or could not be, that is said.
+pub(crate) fn refused(resolution: &Resolution, error: &ResolveError, now: &Activity) -> Card {
     if resolution.is_final {
-        with_changes(&resolution.scenario, error)
-    } else {
-        unanswered(&error.without_remedies())
+        return with_changes(&resolution.scenario, error);
     }
+    let reason = error.without_remedies();
+    if let Activity::Running(done, total) = now {
+        return Card { pill: run_pill(*done, *total, false), ..unanswered(&reason) };
+    }
+    unanswered(&[&reason, " ", strings::CHANGES_NOT_LOADED].concat())
 }
 
 /// A door, as thin as can be.

@@ -20,6 +20,13 @@ pub enum Content {
     /// A number for each of its full blocks from the first, which stands for the tokens in the
     /// block and all before them: equal numbers, equal prefixes.
     Blocks(Arc<[u64]>),
+    /// The same by blocks of another size, as recorded.
+    Recorded {
+        /// Tokens that one number stands for.
+        tokens_per_block: u64,
+        /// The numbers.
+        blocks: Arc<[u64]>,
+    },
     /// It may be asked for again, as a whole by another attempt, or with its output by the next turn of
     /// a session.
     Turn {
@@ -157,6 +164,8 @@ pub(super) enum BlockKey {
     Shared { group: u64, position: u64 },
     /// A block whose content the caller has named.
     Named(u64),
+    /// The block at a position of a prompt, within a recorded block of that number.
+    Recorded { block: u64, position: u64 },
     /// The block at a position of a conversation, which a prompt or an output filled.
     Turn { turn: u64, position: u64 },
     /// The block at a position of one request's own tokens.
@@ -182,6 +191,10 @@ impl Keys<'_> {
             Content::Turn { .. } => most,
             Content::SharedPrefix { tokens, .. } => most.min(tokens / self.block_size),
             Content::Blocks(names) => most.min(names.len() as u64),
+            Content::Recorded { tokens_per_block, blocks } => {
+                let tokens = (blocks.len() as u64).saturating_mul(*tokens_per_block);
+                most.min(tokens / self.block_size)
+            }
         }
     }
 
@@ -208,6 +221,14 @@ impl Keys<'_> {
                 Content::Blocks(names) => {
                     if let Some(name) = names.get(position as usize) {
                         return BlockKey::Named(*name);
+                    }
+                }
+                Content::Recorded { tokens_per_block, blocks } => {
+                    // The number that the block's last token falls under stands for all before it.
+                    let last_token = (position + 1) * self.block_size - 1;
+                    let number = last_token.checked_div(*tokens_per_block);
+                    if let Some(&block) = number.and_then(|number| blocks.get(number as usize)) {
+                        return BlockKey::Recorded { block, position };
                     }
                 }
                 Content::Unique | Content::Turn { .. } => {}

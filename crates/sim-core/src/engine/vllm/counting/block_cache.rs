@@ -115,6 +115,7 @@ impl BlockCache {
         let hash = match *key {
             BlockKey::Shared { group, position } => split_mix(group ^ split_mix(position)),
             BlockKey::Named(name) => split_mix(name),
+            BlockKey::Recorded { block, position } => split_mix(block ^ split_mix(!position)),
             BlockKey::Turn { turn, position } => {
                 split_mix(split_mix(turn) ^ position.rotate_left(40))
             }
