@@ -69,7 +69,7 @@ pub fn draw_costs<DB: DrawingBackend>(
     for dot in others.chain(dots.iter().filter(|dot| dot.is_on_front)) {
         let at = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
         if dot.is_on_front {
-            let line = Line { colour: theme.data[1].mark, width_px: 1.0, dash: None };
+            let line = Line { colour: theme.axis, width_px: 1.0, dash: None };
             brush.level(at.1, (x.to_px(dot.low), x.to_px(dot.high)), &line)?;
         }
         let colour = if dot.is_on_front { theme.data[1].mark } else { theme.data[0].mark };
@@ -165,17 +165,15 @@ fn names<DB: DrawingBackend>(
     let mut taken: Vec<f64> = Vec::new();
     for dot in dots.iter().filter(|dot| dot.is_on_front) {
         let (at_x, at_y) = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
-        let mut place = at_y - 11.0;
-        while taken.iter().any(|other| (other - place).abs() < NAME_PX) {
-            place += NAME_PX;
-        }
+        // Above it or beneath it; what has no room is named beside the chart.
+        let is_free = |place: &f64| taken.iter().all(|other| (other - place).abs() >= NAME_PX);
+        let Some(place) = [at_y - 11.0, at_y + 12.0].into_iter().find(is_free) else { continue };
         let width = dot.name.chars().count() as f64 * LETTER_PX;
         let (anchor, at_x) = if at_x + 8.0 + width < panel.right {
             (Anchor::Start, at_x + 8.0)
         } else {
             (Anchor::End, at_x - 8.0)
         };
-        // What has no room is named beside the chart.
         if place > panel.bottom - 4.0 || (anchor == Anchor::End && at_x < width) {
             continue;
         }
