@@ -76,7 +76,7 @@ test("the cost is the command line's, its price can be given, and the link keeps
   const link = await linkWith(page, "utilisation=0.4");
   const given = native("plan", `#${link}`);
   const shown = await figures(page);
-  const range = plain(await page.locator(".cost-figure .fact-line").first().textContent());
+  const range = plain(await page.locator(".cost-range").first().textContent());
   assert.ok(given.includes(`About ${shown[0]} (${range}) an hour`), `${shown[0]} in ${given}`);
   assert.ok(given.includes(`${shown[2]} (`), `${shown[2]} in ${given}`);
 

@@ -103,9 +103,9 @@ fn figure(told: Memo<Option<Told>>, index: usize) -> El {
     let value = move || parts().map_or_else(|| strings::UNKNOWN.to_owned(), |(value, _)| value);
     let range = move || parts().map(|(_, range)| range).unwrap_or_default();
     el("div").class("cost-figure").child([
-        el("p").class("fact-label").text(figure.label),
+        el("p").class("cost-label").text(figure.label),
         el("p").class("cost-value").text_of(value),
-        el("p").class("fact-line").text_of(range),
+        el("p").class("cost-range").text_of(range),
     ])
 }
 
