@@ -135,11 +135,20 @@ test("a question gives way to a slider, is dimmed by another scenario, and can b
 test("alternatives come in rows, and one of them can be put in force and undone", async () => {
   const { page, complaints } = await open(browser, `${SMALL}&rate=20`, RUNS);
   const found = panel(page, "alternatives");
+  // What comes first may be replaced before anybody looks.
+  await page.evaluate(() => {
+    window.bases = [];
+    const look = () => {
+      const row = document.querySelector('.decision[data-kind="alternatives"] tbody tr');
+      if (row) window.bases.push(row.dataset.basis);
+    };
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+  });
   await found.locator(".ledger-button").click();
-  // Bounds are there at once, and say so.
-  await found.locator('tr[data-basis="bounded"]').first().waitFor();
   await found.locator('tr[data-basis="simulated"]').first().waitFor();
   await found.locator(".alternatives-tuned").waitFor({ timeout: 2 * PATIENCE_MS });
+  const bases = await page.evaluate(() => [window.bases[0], window.bases.at(-1)]);
+  assert.deepEqual(bases, ["bounded", "simulated"], "bounds are there first, and say so");
   const told = native("alternatives", `#${SMALL}&rate=20`);
   const headline = (await sentences(found))[0];
   assert.ok(told.includes(headline), headline);
