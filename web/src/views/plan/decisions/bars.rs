@@ -24,7 +24,7 @@ pub(super) struct Row {
 }
 
 /// Rows under each other, with a line through all tracks at `base`.
-pub(super) fn bars(name: &str, rows: Vec<Row>, base: Option<f64>) -> El {
+pub(super) fn bars(name: &str, rows: &[Row], base: Option<f64>) -> El {
     let percent = |part: f64| [&quantity::plain(part, 2), "%"].concat();
     let span = move |span: &Span| {
         let (low, high) =

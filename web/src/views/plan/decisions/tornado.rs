@@ -83,7 +83,7 @@ fn describe(answer: &SensitivityAnswer) -> Nodes {
             is_main: false,
         }
     };
-    let rows = answer.bars.iter().zip(&data.bars).map(bar).collect();
+    let rows: Vec<Row> = answer.bars.iter().zip(&data.bars).map(bar).collect();
     let key = |ink: &'static str, text: &str| {
         el("span")
             .class("readout-item")
@@ -97,7 +97,7 @@ fn describe(answer: &SensitivityAnswer) -> Nodes {
             key("low", strings::LOWER_END),
             key("high", strings::UPPER_END),
         ]),
-        bars(&data.title, rows, Some(base)),
+        bars(&data.title, &rows, Some(base)),
         el("p").class("decision-note").text(report::SENSITIVITY_NOTE),
     ]
     .into()

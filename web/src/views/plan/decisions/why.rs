@@ -73,11 +73,11 @@ fn describe(answer: &WhyAnswer) -> Nodes {
             is_main: Some(gain.limit) == answer.binding,
         })
     };
-    let rows = order.iter().filter_map(bar).collect();
+    let rows: Vec<Row> = order.iter().filter_map(bar).collect();
     [
         words(&report::why_lines(answer)),
         el("p").class("decision-note").text(strings::WHY_SCALE),
-        bars(strings::WHY_SCALE, rows, None),
+        bars(strings::WHY_SCALE, &rows, None),
     ]
     .into()
 }
