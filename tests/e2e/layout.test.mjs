@@ -208,6 +208,8 @@ for (const size of SIZES) {
       }).observe({ type: "layout-shift", buffered: true });
     });
     const shifts = () => page.evaluate(() => window.shifts.splice(0));
+    // What comes late has its place kept.
+    await page.locator(".cost-figures:not(.stale)").waitFor();
     assert.deepEqual(await shifts(), [], "while the page opened");
     if (name === "drawer") {
       await page.getByRole("button", { name: "Settings", exact: true }).click();

@@ -19,8 +19,11 @@ const RIGHT_PX: f64 = 16.0;
 const BOTTOM_PX: f64 = 40.0;
 /// Smaller charts have no room for axes and names.
 const SMALLEST_PX: f64 = 200.0;
-/// Names nearer to each other than this would overlap.
+/// Height of a name, and its distance from its dot.
 const NAME_PX: f64 = 15.0;
+const ASIDE_PX: f64 = 8.0;
+/// Radius of a dot with its rim.
+const DOT_PX: f64 = 5.0;
 const X_TITLE: &str = "Dollars an hour, lowest to highest price on the front";
 /// A narrower panel has a shorter title.
 const NARROW_PX: f64 = 360.0;
@@ -69,7 +72,7 @@ pub fn draw_costs<DB: DrawingBackend>(
     for dot in others.chain(dots.iter().filter(|dot| dot.is_on_front)) {
         let at = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
         if dot.is_on_front {
-            let line = Line { colour: theme.data[1].mark, width_px: 1.0, dash: None };
+            let line = Line { colour: theme.axis, width_px: 1.0, dash: None };
             brush.level(at.1, (x.to_px(dot.low), x.to_px(dot.high)), &line)?;
         }
         let colour = if dot.is_on_front { theme.data[1].mark } else { theme.data[0].mark };
@@ -154,7 +157,7 @@ fn front<DB: DrawingBackend>(
     brush.path(&points, &Line { colour: theme.data[1].mark, width_px: 1.5, dash: None })
 }
 
-/// The names of the front, each to the side where there is room, none over another.
+/// The names of the front, where they touch neither a dot nor another name.
 fn names<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     panel: &Rect,
@@ -162,28 +165,50 @@ fn names<DB: DrawingBackend>(
     (x, y): (&Scale, &Scale),
     theme: &Theme,
 ) -> Result<(), ChartError> {
-    let mut taken: Vec<f64> = Vec::new();
+    let place = |dot: &CostDot| (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
+    let places: Vec<(f64, f64)> = dots.iter().map(place).collect();
+    let mut taken: Vec<Rect> = Vec::new();
     for dot in dots.iter().filter(|dot| dot.is_on_front) {
-        let (at_x, at_y) = (x.to_px(dot.per_hour), y.to_px(dot.latency_s));
-        let mut place = at_y - 11.0;
-        while taken.iter().any(|other| (other - place).abs() < NAME_PX) {
-            place += NAME_PX;
-        }
+        let (at_x, at_y) = place(dot);
         let width = dot.name.chars().count() as f64 * LETTER_PX;
-        let (anchor, at_x) = if at_x + 8.0 + width < panel.right {
-            (Anchor::Start, at_x + 8.0)
-        } else {
-            (Anchor::End, at_x - 8.0)
+        let rect = |left: f64, middle: f64| Rect {
+            left,
+            top: middle - NAME_PX / 2.0,
+            right: left + width,
+            bottom: middle + NAME_PX / 2.0,
         };
+        let beside = [at_x + ASIDE_PX, at_x - ASIDE_PX - width];
+        let is_free = |it: &Rect| {
+            let is_inside =
+                it.left >= panel.left && it.right <= panel.right && it.bottom < panel.bottom;
+            is_inside
+                && taken.iter().all(|other| !overlap(it, other))
+                && places.iter().all(|&(x, y)| !overlap(it, &around(x, y)))
+        };
+        let free = [-NAME_PX, NAME_PX, 0.0]
+            .into_iter()
+            .flat_map(|down| beside.map(|left| rect(left, at_y + down)))
+            .find(is_free);
         // What has no room is named beside the chart.
-        if place > panel.bottom - 4.0 || (anchor == Anchor::End && at_x < width) {
-            continue;
-        }
-        taken.push(place);
-        let label = plain(dot.name.clone(), (at_x, place), anchor, theme);
+        let Some(free) = free else { continue };
+        let at = (free.left, (free.top + free.bottom) / 2.0);
+        let label = plain(dot.name.clone(), at, Anchor::Start, theme);
         brush.text(&Label { colour: theme.data[1].ink, halo: Some(theme.surface), ..label })?;
+        taken.push(free);
     }
     Ok(())
+}
+
+fn overlap(one: &Rect, other: &Rect) -> bool {
+    one.left < other.right
+        && other.left < one.right
+        && one.top < other.bottom
+        && other.top < one.bottom
+}
+
+/// A dot and its rim.
+fn around(x: f64, y: f64) -> Rect {
+    Rect { left: x - DOT_PX, top: y - DOT_PX, right: x + DOT_PX, bottom: y + DOT_PX }
 }
 
 pub(crate) fn plain(text: String, at: (f64, f64), anchor: Anchor, theme: &Theme) -> Label {

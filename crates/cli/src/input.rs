@@ -75,7 +75,10 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Result<Scenario, Failure> {
 pub(crate) fn parsed(args: &ScenarioArgs) -> Result<Parsed, Failure> {
     let asked = asked(args)?;
     let key = prices::KEYS.iter().find(|key| asked.has_money(args, key));
-    let unused = key.copied().or(asked.job.map(|_| "a demand that is a job"));
+    // What a link carries for whoever looks at it is no demand of this command.
+    let is_typed = args.words.iter().any(|word| matches!(Word::of(word), Ok(Word::Demand(_))));
+    let job = asked.job.filter(|_| is_typed);
+    let unused = key.copied().or(job.map(|_| "a demand that is a job"));
     match unused {
         Some(what) => Err(Failure::input(format!(
             "{what}: this command has no use for it; headroom plan has. Leave it out."

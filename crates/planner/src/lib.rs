@@ -42,7 +42,7 @@ mod steady;
 mod sweep;
 mod why;
 
-pub use alternatives::{Alternative, Alternatives, AlternativesAnswer, Basis, Tuned};
+pub use alternatives::{Alternative, Alternatives, AlternativesAnswer, Basis, Lookup, Tuned};
 pub use answer::{ClassAtLoad, Estimate, FleetSize, LoadPoint, PlanAnswer, UsersAnswer, Verdict};
 pub use batch::{BatchAnswer, BatchPlan};
 pub use calibrate::{

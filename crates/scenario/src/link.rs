@@ -95,3 +95,22 @@ fn take(reader: &mut Reader, piece: &str) -> Result<(), Notice> {
     }
     reader.take(key, value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_beside_the_scenario_travel_and_are_no_settings() {
+        let link = "#v=1&rate=40&price=2..4&demand=120k%20documents+in%208h&price=3";
+        assert_eq!(page_word(link, "price").as_deref(), Some("3"), "the last one counts");
+        assert_eq!(page_word(link, "demand").as_deref(), Some("120k documents in 8h"));
+        assert_eq!(page_word(link, "utilisation"), None);
+        let parsed = Scenario::from_link(link);
+        assert!(parsed.notices.is_empty(), "{:?}", parsed.notices);
+        assert_eq!(
+            parsed.scenario.to_link(),
+            Scenario::from_link("v=1&rate=40").scenario.to_link()
+        );
+    }
+}

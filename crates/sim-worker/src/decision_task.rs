@@ -7,7 +7,7 @@
 use std::{collections::VecDeque, hint::black_box};
 
 use catalog::Device;
-use planner::{Alternatives, BatchPlan, Dollars, Job, Sensitivity, Uncertain, Why};
+use planner::{Alternatives, BatchPlan, Dollars, Job, Lookup, Sensitivity, Uncertain, Why};
 use protocol::{Decision, DecisionAsked, DecisionNews, FromWorker};
 use scenario::{Resolved, Scenario, StepKind};
 use sim_core::{Progress, Run, Simulation};
@@ -45,6 +45,8 @@ struct DecisionTask {
 enum Stage {
     /// Nothing is looked up yet.
     Asked(Box<DecisionAsked>),
+    /// What could serve the model is being looked up.
+    LookingUp(Box<Lookup>),
     Running(Box<dyn Question>),
 }
 
@@ -134,14 +136,16 @@ impl Question for BatchPlan {
 }
 
 /// Looks up what a question is about.
-fn question(asked: &DecisionAsked) -> Result<Box<dyn Question>, String> {
+fn begun(asked: &DecisionAsked) -> Result<Stage, String> {
     let scenario = Scenario::from_link(&asked.link).scenario;
     let resolved = || -> Result<Resolved, String> {
         scenario.resolve().map_err(|error| sentence(&error.without_remedies()))
     };
-    Ok(match asked.about {
+    let question: Box<dyn Question> = match asked.about {
         Decision::Why => Box::new(Why::new(&resolved()?)),
-        Decision::Alternatives => Box::new(alternatives(&scenario, asked.price)?),
+        Decision::Alternatives => {
+            return Ok(Stage::LookingUp(Box::new(lookup(&scenario, asked.price)?)));
+        }
         Decision::Sensitivity => {
             let resolved = resolved()?;
             let known = || Dollars::of_catalogue(&catalog::device(&scenario.gpu).ok()?);
@@ -152,10 +156,11 @@ fn question(asked: &DecisionAsked) -> Result<Box<dyn Question>, String> {
         Decision::Job { requests, within_s } => {
             Box::new(BatchPlan::new(&resolved()?, requests, within_s))
         }
-    })
+    };
+    Ok(Stage::Running(question))
 }
 
-fn alternatives(scenario: &Scenario, typed: Option<Dollars>) -> Result<Alternatives, String> {
+fn lookup(scenario: &Scenario, typed: Option<Dollars>) -> Result<Lookup, String> {
     if matches!(scenario.step.kind, Some(StepKind::Affine | StepKind::QueueModel)) {
         return Err(OF_ONE_MACHINE.to_owned());
     }
@@ -173,7 +178,7 @@ fn alternatives(scenario: &Scenario, typed: Option<Dollars>) -> Result<Alternati
         let typed = typed.filter(|_| device.slug == own);
         typed.or_else(|| Dollars::of_catalogue(device))
     };
-    Ok(Alternatives::new(scenario, (&devices, &checkpoint), &price, WANTED_ROWS, None))
+    Ok(Lookup::new(scenario, (&devices, &checkpoint), &price))
 }
 
 /// Why a step time that is no machine's has no alternatives.
@@ -211,16 +216,30 @@ impl DecisionTask {
 
 impl Aside for DecisionTask {
     fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
-        if let Stage::Asked(asked) = &self.stage {
-            match question(asked) {
-                Ok(question) => self.stage = Stage::Running(question),
+        match &mut self.stage {
+            Stage::Asked(asked) => match begun(asked) {
+                Ok(stage) => self.stage = stage,
                 Err(message) => {
                     self.tell(&DecisionNews::Refused(message), true, post);
                     return true;
                 }
+            },
+            Stage::LookingUp(lookup) => {
+                if lookup.step() {
+                    return false;
+                }
+                let asked = Alternatives::among(Lookup::clone(lookup), WANTED_ROWS, None);
+                self.stage = Stage::Running(Box::new(asked));
             }
-            return false;
+            Stage::Running(_) => return self.run(post),
         }
+        false
+    }
+}
+
+impl DecisionTask {
+    /// One piece of a run, or what comes between two.
+    fn run(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
         if let Some(simulation) = &mut self.running {
             self.looks += 1;
             let is_over = simulation.advance(EVENTS_PER_LOOK) == Progress::Done;

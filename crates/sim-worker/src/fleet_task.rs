@@ -42,7 +42,7 @@ pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) 
 fn begin_late(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
     let stage = match protocol::unpack::<LongAsked>(packed) {
         Some(LongAsked::Decision(asked)) => return decision_task::begin(generation, *asked),
-        Some(LongAsked::Fleet(asked)) => Stage::begin(*asked, trace),
+        Some(LongAsked::Fleet(asked)) => Stage::begin(&asked, trace),
         None => Err("The page and its worker do not understand each other. Reload it.".into()),
     };
     let stage = stage.unwrap_or_else(Stage::Refused);
@@ -91,7 +91,7 @@ impl Running {
 }
 
 impl Stage {
-    fn begin(asked: FleetAsked, trace: Option<&Arc<Trace>>) -> Result<Self, String> {
+    fn begin(asked: &FleetAsked, trace: Option<&Arc<Trace>>) -> Result<Self, String> {
         let mut setup = asked.question.resolved().setup;
         match (&asked.question.traffic, trace) {
             (Traffic::Recorded { rate_per_s, recorded_per_s }, Some(trace)) => {

@@ -31,6 +31,25 @@ fn a_job_is_done_in_time_by_the_fewest_gpus() {
     headroom(&["plan", "demand=50 documents in 500ms"]).assert().code(1);
 }
 
+/// A link carries what the page shows beside its scenario; who typed something else has the last word.
+#[test]
+fn a_link_carries_prices_and_a_job() {
+    let link = "#v=1&rate=40&price=2..4.5&utilisation=40%25";
+    let cost = json(&["plan", link, "--json"])["cost"].clone();
+    assert_eq!(cost["price_per_gpu_hour"]["dollars"]["typical"], 3.0);
+    assert_eq!(cost["price_per_gpu_hour"]["kind"], "given");
+    assert_eq!(cost["average_load_share"], 0.4);
+    let typed = json(&["plan", link, "price=5", "--json"])["cost"].clone();
+    assert_eq!(typed["price_per_gpu_hour"]["dollars"]["typical"], 5.0);
+
+    let job = "#v=1&demand=20k%20documents%20in%205min";
+    assert_eq!(json(&["plan", job, "--json"])["kind"], "job");
+    // Another question is about the link's scenario.
+    let simulated = json(&["simulate", job, "--json"]);
+    assert_eq!(simulated["kind"], json(&["simulate", "--json"])["kind"]);
+    headroom(&["plan", "#v=1&price=many"]).assert().code(2);
+}
+
 #[test]
 fn what_is_no_demand_is_refused() {
     for (arguments, word) in [

@@ -7,6 +7,8 @@ use sim_core::float::greater;
 
 use crate::{closed_form::closed_form, cost::Dollars, fleet::gpus_for};
 
+use super::row::Alternative;
+
 /// GPUs that may share an engine.
 const TENSOR_PARALLEL: [u64; 4] = [1, 2, 4, 8];
 
@@ -17,6 +19,8 @@ const BOUND_MARGIN: f64 = 1.05;
 /// A deployment that fits.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
+    /// What bounds say of it.
+    pub(super) row: Alternative,
     pub(super) scenario: Scenario,
     pub(super) resolved: Resolved,
     /// Dollars for an hour of one GPU.
@@ -51,30 +55,54 @@ pub(super) struct Candidates {
     pub(super) unpriced: u32,
 }
 
-impl Candidates {
-    /// Every GPU with a price, by every number of GPUs and every published format.
-    pub(super) fn of(
+/// One GPU and one format, to be looked at by every number of GPUs.
+type Place = (Device, Dollars, Option<&'static str>);
+
+/// What could serve a model, looked up piece by piece: all of it at once would keep a page's worker from
+/// anything else for too long.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    scenario: Scenario,
+    /// The next one last.
+    places: Vec<Place>,
+    pub(super) found: Candidates,
+}
+
+impl Lookup {
+    /// Every GPU of `devices` with a price, by every number of GPUs and every published format; `price`
+    /// says what an hour of one costs.
+    #[must_use]
+    pub fn new(
         scenario: &Scenario,
-        devices: &[Device],
-        checkpoint: &Checkpoint,
+        (devices, checkpoint): (&[Device], &Checkpoint),
         price: &dyn Fn(&Device) -> Option<Dollars>,
     ) -> Self {
-        let mut all = Self::default();
+        let mut found = Candidates::default();
+        let mut places = Vec::new();
         for device in devices {
             let Some(price_per_hour) = price(device) else {
-                all.unpriced += 1;
+                found.unpriced += 1;
                 continue;
             };
-            for format in formats(scenario, checkpoint, device) {
-                for tp in TENSOR_PARALLEL {
-                    all.looked_at += 1;
-                    all.look_at(scenario, (device, format, tp), price_per_hour);
-                }
-            }
+            let place = |format| (device.clone(), price_per_hour, format);
+            places.extend(formats(scenario, checkpoint, device).into_iter().map(place));
         }
-        all
+        places.reverse();
+        Self { scenario: scenario.clone(), places, found }
     }
 
+    /// Looks at one GPU in one format; false once there is none left.
+    pub fn step(&mut self) -> bool {
+        let Some((device, price_per_hour, format)) = self.places.pop() else { return false };
+        for tp in TENSOR_PARALLEL {
+            self.found.looked_at += 1;
+            self.found.look_at(&self.scenario, (&device, format, tp), price_per_hour);
+        }
+        true
+    }
+}
+
+impl Candidates {
     fn look_at(
         &mut self,
         scenario: &Scenario,
@@ -92,7 +120,8 @@ impl Candidates {
         };
         match Bound::of(&resolved, tp, price_per_hour) {
             Some(bound) => {
-                self.fit.push(Candidate { scenario: own, resolved, price_per_hour, bound });
+                let row = Alternative::bounded((&own, &resolved), price_per_hour, &bound);
+                self.fit.push(Candidate { row, scenario: own, resolved, price_per_hour, bound });
             }
             None => self.hopeless += 1,
         }

@@ -28,6 +28,7 @@ use crate::{
     why::{Gain, Limit, LimitKind, binding_of},
 };
 
+pub use candidate::Lookup;
 use candidate::{Bound, Candidate, Candidates};
 use row::mark_front;
 pub use row::{Alternative, AlternativesAnswer, Basis, Tuned};
@@ -87,13 +88,24 @@ impl Alternatives {
         wanted: usize,
         max_per_hour: Option<f64>,
     ) -> Self {
-        let mut candidates = Candidates::of(scenario, devices, checkpoint, price);
+        let mut lookup = Lookup::new(scenario, (devices, checkpoint), price);
+        while lookup.step() {}
+        Self::among(lookup, wanted, max_per_hour)
+    }
+
+    /// The same among what was looked up.
+    #[must_use]
+    pub fn among(lookup: Lookup, wanted: usize, max_per_hour: Option<f64>) -> Self {
+        let mut candidates = lookup.found;
         candidates.fit.sort_by(|a, b| {
             let of = |bound: &Bound| (bound.per_hour, bound.e2e_s);
             let ((a, a_s), (b, b_s)) = (of(&a.bound), of(&b.bound));
             a.total_cmp(&b).then(a_s.total_cmp(&b_s))
         });
-        let bounded = |(place, candidate)| Alternative { place, ..Alternative::bounded(candidate) };
+        let bounded = |(place, candidate): (usize, &Candidate)| Alternative {
+            place,
+            ..candidate.row.clone()
+        };
         let rows: Vec<Alternative> = candidates.fit.iter().enumerate().map(bounded).collect();
         let mut asked = Self {
             is_settled: vec![false; rows.len()],

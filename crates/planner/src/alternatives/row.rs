@@ -1,5 +1,6 @@
 //! One deployment among others.
 
+use scenario::{Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +9,10 @@ use crate::{
     why::Limit,
 };
 
-use super::{bound_by_form, candidate::Candidate};
+use super::{
+    bound_by_form,
+    candidate::{Bound, Candidate},
+};
 
 /// How a row is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,8 +106,11 @@ pub struct AlternativesAnswer {
 
 impl Alternative {
     /// What bounds say.
-    pub(super) fn bounded(candidate: &Candidate) -> Self {
-        let Candidate { scenario, resolved, price_per_hour, bound } = candidate;
+    pub(super) fn bounded(
+        (scenario, resolved): (&Scenario, &Resolved),
+        price_per_hour: Dollars,
+        bound: &Bound,
+    ) -> Self {
         Self {
             gpu: scenario.gpu.clone(),
             gpus_each: scenario.gpus_per_engine(),
@@ -111,7 +118,7 @@ impl Alternative {
             basis: Basis::Bounded,
             capacity_per_s: bound.capacity_per_s,
             gpus: bound.gpus,
-            price_per_hour: *price_per_hour,
+            price_per_hour,
             per_hour: price_per_hour.times(bound.gpus as f64),
             ttft_p99_s: None,
             tpot_p99_s: None,

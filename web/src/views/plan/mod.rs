@@ -65,17 +65,18 @@ pub(crate) fn plan(condensed: Signal<bool>) -> Nodes {
         remarks(state),
         knee_card(card),
         el("div").class("pools-place").region(pools),
-        el("div").class("decisions").region(move || late_only(state, decisions::decisions)),
+        el("div").class("decisions").region(move || beside(state)),
         ledger_panel(card),
     ]
     .into()
 }
 
-/// What is built once the late part is there, or has failed to come; until then nobody waits for it.
-pub(crate) fn late_only(state: State, build: fn(State) -> Nodes) -> Nodes {
+/// What is asked beside the plan, once the late part is there or has failed to come; until then nobody
+/// waits for it.
+fn beside(state: State) -> Nodes {
     match state.late.stage.get() {
         Stage::Absent | Stage::Loading => Nodes::default(),
-        _ => state.late.view(strings::VIEW_NOT_LOADED, late::note, || build(state)),
+        _ => state.late.view(strings::VIEW_NOT_LOADED, late::note, || decisions::decisions(state)),
     }
 }
 

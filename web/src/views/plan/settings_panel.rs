@@ -7,14 +7,13 @@ use scenario::{FIELDS, Group, Scenario, SchedRules, field};
 
 use super::{
     decisions::demand,
-    late_only,
     recording_group::recording_group,
     settings_groups::{Folded, furnish},
 };
 use crate::{
     controls::{Choice, Fold, Look, control, gpu_picker, model_picker},
     dom::{El, Nodes, el},
-    late::note,
+    late::{Stage, note},
     recording::recording_in,
     settings::{self, Dial, Kinds},
     state::State,
@@ -38,7 +37,7 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
         control_set(Group::Traffic)
             .when(is_closed(false), || in_place_of(&settings::USERS, &settings::RATE))
             .when(is_closed(true), || in_place_of(&settings::RATE, &settings::USERS))
-            .child(drawn(el("div").class("demand-place").region(move || late_only(state, demand))))
+            .child(drawn(el("div").class("demand-place").region(move || late_demand(state))))
             .child([drawn(control(&settings::PROMPT)), drawn(control(&settings::ANSWER))])
             .when(is_recorded, move || el("p").class("control-help").text_of(lengths)),
         control_set(Group::Target).child([
@@ -58,6 +57,11 @@ pub(crate) fn settings_panel(engine_open: bool) -> El {
             accuracy_group(),
         ]),
     ])
+}
+
+/// Other words for the rate, once there is what reads them.
+fn late_demand(state: State) -> Nodes {
+    if state.late.stage.get() == Stage::Here { demand(state) } else { Nodes::default() }
 }
 
 /// A control that comes where another was: the lowest stop of a phone's sheet then shows this one.

@@ -11,11 +11,12 @@ use super::{
     panel::{self, words},
 };
 use crate::{
+    browser,
     dom::{El, Nodes, el},
     memo::memo,
     state::State,
     strings,
-    views::plan::column_names,
+    views::plan::{ANSWER_ID, column_names},
 };
 
 /// Rows that are shown at first, beside those of the front.
@@ -156,7 +157,10 @@ fn use_button(state: State, link: String, spoken: &str) -> El {
         .attr("type", "button")
         .class("button button-small")
         .attr("aria-label", spoken)
-        .on(ev::click, move |_| state.change(Scenario::from_link(&link).scenario))
+        .on(ev::click, move |_| {
+            state.change(Scenario::from_link(&link).scenario);
+            browser::catch_focus(ANSWER_ID);
+        })
         .text(strings::USE_THIS)
 }
 

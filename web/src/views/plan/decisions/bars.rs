@@ -24,36 +24,41 @@ pub(super) struct Row {
 }
 
 /// Rows under each other, with a line through all tracks at `base`.
-pub(super) fn bars(name: &str, rows: Vec<Row>, base: Option<f64>) -> El {
-    let percent = |part: f64| [&quantity::plain(100.0 * part, 2), "%"].concat();
+pub(super) fn bars(name: &str, rows: &[Row], base: Option<f64>) -> El {
+    let percent = |part: f64| [&quantity::plain(part, 2), "%"].concat();
     let span = move |span: &Span| {
         let (low, high) =
             if span.from < span.to { (span.from, span.to) } else { (span.to, span.from) };
         el("span")
-            .class("bar-span")
+            .class("strip-span")
             .attr("data-ink", span.ink)
             .style("left", &percent(low))
             .style("width", &percent(high - low))
     };
     let row = move |row: &Row| {
         let track = el("span")
-            .class("bar-track")
+            .class("strip-track")
             .attr("aria-hidden", "true")
             .child(row.spans.iter().map(span).collect::<Vec<_>>());
         let track = match base {
-            Some(base) => track.child(el("span").class("bar-base").style("left", &percent(base))),
+            Some(base) => track.child(el("span").class("strip-base").style("left", &percent(base))),
             None => track,
         };
-        el("li").class("bar").attr("data-main", if row.is_main { "true" } else { "false" }).child([
-            el("span")
-                .class("bar-name")
-                .text(&row.name)
-                .text(" ")
-                .child(el("span").class("bar-note").text(&row.note)),
-            el("span").class("bar-end bar-low").text(&row.ends.0),
-            track,
-            el("span").class("bar-end").text(" ").text(&row.ends.1),
-        ])
+        el("li").class("strip").attr("data-main", if row.is_main { "true" } else { "false" }).child(
+            [
+                el("span")
+                    .class("strip-name")
+                    .text(&row.name)
+                    .text(" ")
+                    .child(el("span").class("strip-note").text(&row.note)),
+                el("span").class("strip-end strip-low").text(&row.ends.0),
+                track,
+                el("span").class("strip-end").text(" ").text(&row.ends.1),
+            ],
+        )
     };
-    el("ul").class("bars").attr("aria-label", name).child(rows.iter().map(row).collect::<Vec<_>>())
+    el("ul")
+        .class("strips")
+        .attr("aria-label", name)
+        .child(rows.iter().map(row).collect::<Vec<_>>())
 }

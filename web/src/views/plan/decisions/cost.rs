@@ -2,8 +2,7 @@
 
 use leptos::{ev, prelude::*};
 use planner::{Cost, Dollars};
-use quantity::{money, money_range};
-use report::{Price, about_finely};
+use report::{Price, about, about_finely};
 
 use super::{
     panel::{folded_table, row, words as lines},
@@ -33,7 +32,7 @@ pub(super) fn cost_card(state: State) -> El {
     let told = memo(move |_| told(state, price.get()?));
     let beside = move || match price.get() {
         None => strings::NO_PRICE.to_owned(),
-        Some(price) => strings::price_beside(&report::about(&price.per_hour), price.kind),
+        Some(price) => strings::price_beside(&about(&price.per_hour), price.kind),
     };
     let source = move || price.get().map(|price| price.source).unwrap_or_default();
     let head = el("div").class("panel-head").child([
@@ -90,25 +89,23 @@ const FIGURES: [Figure; 4] = [
 
 fn figure(told: Memo<Option<Told>>, index: usize) -> El {
     let figure = &FIGURES[index];
-    let amount = move || told.with(|told| told.as_ref().and_then(|it| (figure.value)(&it.cost)));
-    let is_about = move || told.with(|told| told.as_ref().is_some_and(|told| told.is_about));
-    let value = move || {
-        let shown = match amount() {
-            None => return strings::UNKNOWN.to_owned(),
-            Some(dollars) if figure.is_fine => about_finely(&Dollars::exactly(dollars.typical)),
-            Some(dollars) => money(dollars.typical),
-        };
-        if is_about() { quantity::about(&shown) } else { shown }
+    // “$18.93 ($12 to $30)” in its two parts.
+    let parts = move || {
+        told.with(|told| {
+            let told = told.as_ref()?;
+            let dollars = (figure.value)(&told.cost)?;
+            let text = if figure.is_fine { about_finely(&dollars) } else { about(&dollars) };
+            let (value, range) = text.split_once(" (").unwrap_or((&text, ""));
+            let value = if told.is_about { quantity::about(value) } else { value.to_owned() };
+            Some((value, range.trim_end_matches(')').to_owned()))
+        })
     };
-    let range = move || match amount().filter(|dollars| !dollars.is_exact()) {
-        None => String::new(),
-        // The words have the finer ends.
-        Some(dollars) => money_range(dollars.low, dollars.high),
-    };
+    let value = move || parts().map_or_else(|| strings::UNKNOWN.to_owned(), |(value, _)| value);
+    let range = move || parts().map(|(_, range)| range).unwrap_or_default();
     el("div").class("cost-figure").child([
-        el("p").class("fact-label").text(figure.label),
+        el("p").class("cost-label").text(figure.label),
         el("p").class("cost-value").text_of(value),
-        el("p").class("fact-line").text_of(range),
+        el("p").class("cost-range").text_of(range),
     ])
 }
 
@@ -178,11 +175,17 @@ fn field(
 
 /// The sentences, and what tokens cost at each load.
 fn details(told: Memo<Option<Told>>) -> El {
-    el("div").region(move || {
-        let Some(Told { cost, price, .. }) = told.get() else { return Nodes::default() };
-        let rows = report::cost_rows(&cost).iter().map(|cells| row(cells)).collect();
-        let table = folded_table(strings::COST_TITLE, &strings::COST_COLUMNS, rows);
-        let words = lines(&report::cost_lines(&cost, &price));
-        table.child(words).into()
-    })
+    let rows = move || {
+        told.with(|told| {
+            let rows = told.as_ref().map(|told| report::cost_rows(&told.cost));
+            rows.unwrap_or_default().iter().map(|cells| row(cells)).collect::<Vec<El>>()
+        })
+    };
+    let said = move || match told.get() {
+        Some(Told { cost, price, .. }) => lines(&report::cost_lines(&cost, &price)).into(),
+        None => Nodes::default(),
+    };
+    folded_table(strings::COST_TITLE, &strings::COST_COLUMNS, rows)
+        .region(said)
+        .flag_of("hidden", move || told.with(Option::is_none))
 }

@@ -88,7 +88,7 @@ fn progress_line(state: State, kind: Kind) -> El {
         .class("progress")
         .attr("aria-hidden", "true")
         .truth_of("data-on", move || Shown::of(state).is_under_way(kind))
-        .style_of("--done", move || quantity::plain(part(), 4))
+        .style_of("--done", move || quantity::plain(part(), 0))
 }
 
 /// How far it is, and a way to stop it or to go on.
@@ -149,13 +149,12 @@ pub(super) fn words(lines: &[String]) -> El {
     el("ul").class("words").child(lines.iter().map(line).collect::<Vec<_>>())
 }
 
-/// A table that is folded away under its name.
+/// A table that is folded away under its name; it stays as it is, open or not, when its rows change.
 pub(super) fn folded_table(
     name: &'static str,
     columns: &'static [&'static str],
-    rows: Vec<El>,
+    rows: impl Fn() -> Vec<El> + 'static,
 ) -> El {
-    let rows = move || rows.clone();
     el("details")
         .class("decision-more")
         .child([el("summary").text(strings::TABLE), crate::views::know::table(name, columns, rows)])

@@ -25,15 +25,32 @@ pub(super) fn panel(state: State) -> El {
     )
 }
 
+/// How far the answer moves, where that is what was told.
+fn answer(told: Option<&Same>) -> Option<&SensitivityAnswer> {
+    match &told?.0.news {
+        DecisionNews::Sensitivity(answer) => answer.as_deref(),
+        _ => None,
+    }
+}
+
 fn content(_: State, told: Memo<Option<Same>>) -> El {
-    el("div").region(move || match told.get().as_ref().map(|Same(told)| &told.news) {
+    let said = move || match told.get().as_ref().map(|Same(told)| &told.news) {
         Some(DecisionNews::Sensitivity(Some(answer))) => describe(answer),
         Some(DecisionNews::Sensitivity(None)) => {
             words(&[report::WHY_OUT_OF_REACH.to_owned()]).into()
         }
         Some(DecisionNews::Refused(message)) => words(std::slice::from_ref(message)).into(),
         _ => Nodes::default(),
-    })
+    };
+    let rows = move || {
+        told.with(|told| {
+            let bars = answer(told.as_ref()).map_or(&[][..], |answer| &answer.bars);
+            bars.iter().map(|bar| row(&report::sensitivity_cells(bar))).collect::<Vec<El>>()
+        })
+    };
+    let table = folded_table(strings::TORNADO_TITLE, &strings::TORNADO_COLUMNS, rows)
+        .flag_of("hidden", move || told.with(|told| answer(told.as_ref()).is_none()));
+    el("div").region(said).child(table)
 }
 
 fn describe(answer: &SensitivityAnswer) -> Nodes {
@@ -66,8 +83,7 @@ fn describe(answer: &SensitivityAnswer) -> Nodes {
             is_main: false,
         }
     };
-    let rows = answer.bars.iter().zip(&data.bars).map(bar).collect();
-    let cells = answer.bars.iter().map(|bar| row(&report::sensitivity_cells(bar))).collect();
+    let rows: Vec<Row> = answer.bars.iter().zip(&data.bars).map(bar).collect();
     let key = |ink: &'static str, text: &str| {
         el("span")
             .class("readout-item")
@@ -81,9 +97,8 @@ fn describe(answer: &SensitivityAnswer) -> Nodes {
             key("low", strings::LOWER_END),
             key("high", strings::UPPER_END),
         ]),
-        bars(&data.title, rows, Some(base)),
+        bars(&data.title, &rows, Some(base)),
         el("p").class("decision-note").text(report::SENSITIVITY_NOTE),
-        folded_table(strings::TORNADO_TITLE, &strings::TORNADO_COLUMNS, cells),
     ]
     .into()
 }

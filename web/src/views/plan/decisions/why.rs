@@ -24,13 +24,30 @@ pub(super) fn panel(state: State) -> El {
     panel::panel(state, Kind::Why, ("why", strings::WHY_TITLE, strings::WHY_BESIDE), content)
 }
 
+/// What binds, where that is what was told.
+fn answer(told: Option<&Same>) -> Option<&WhyAnswer> {
+    match &told?.0.news {
+        DecisionNews::Why(answer) => answer.as_deref(),
+        _ => None,
+    }
+}
+
 fn content(_: State, told: Memo<Option<Same>>) -> El {
-    el("div").region(move || match told.get().as_ref().map(|Same(told)| &told.news) {
+    let said = move || match told.get().as_ref().map(|Same(told)| &told.news) {
         Some(DecisionNews::Why(Some(answer))) => describe(answer),
         Some(DecisionNews::Why(None)) => words(&[report::WHY_OUT_OF_REACH.to_owned()]).into(),
         Some(DecisionNews::Refused(message)) => words(std::slice::from_ref(message)).into(),
         _ => Nodes::default(),
-    })
+    };
+    let rows = move || {
+        told.with(|told| {
+            let gains = answer(told.as_ref()).map(|answer| report::gain_rows(&answer.gains));
+            gains.unwrap_or_default().iter().map(|cells| row(cells)).collect::<Vec<El>>()
+        })
+    };
+    let table = folded_table(strings::WHY_TITLE, &strings::WHY_COLUMNS, rows)
+        .flag_of("hidden", move || told.with(|told| answer(told.as_ref()).is_none()));
+    el("div").region(said).child(table)
 }
 
 fn describe(answer: &WhyAnswer) -> Nodes {
@@ -56,16 +73,11 @@ fn describe(answer: &WhyAnswer) -> Nodes {
             is_main: Some(gain.limit) == answer.binding,
         })
     };
-    let rows = order.iter().filter_map(bar).collect();
+    let rows: Vec<Row> = order.iter().filter_map(bar).collect();
     [
         words(&report::why_lines(answer)),
         el("p").class("decision-note").text(strings::WHY_SCALE),
-        bars(strings::WHY_SCALE, rows, None),
-        folded_table(
-            strings::WHY_TITLE,
-            &strings::WHY_COLUMNS,
-            cells.iter().map(|cells| row(cells)).collect(),
-        ),
+        bars(strings::WHY_SCALE, &rows, None),
     ]
     .into()
 }
