@@ -162,12 +162,14 @@ impl Ceiling {
     /// what one run with so many settled requests can tell from the ceiling: closer to it all runs alike
     /// may still be settling, which no number of them shows. Nor does it lie above what is finished under
     /// overload where a flood finishes more: an engine with a queue then serves less than without, and
-    /// once it has one, sooner or later, it keeps it.
+    /// once it has one, sooner or later, it keeps it. The upper end is as far above the ceiling's as the
+    /// value is below: runs that hold the target there cannot tell it from the ceiling either.
     pub(crate) fn limit(&self, requests: u64, settled_of_run: u64) -> Estimate {
         let Estimate { value, low, high } = self.estimate();
         let value = value * (1.0 - limit_margin(requests));
         let under_overload = self.overloaded_per_s.map_or(low, |finished| lesser(low, finished));
         let low = under_overload * (1.0 - 2.0 * limit_margin(settled_of_run));
+        let high = high * (1.0 + limit_margin(requests));
         Estimate { value, low: lesser(low, value), high }
     }
 }

@@ -30,6 +30,9 @@ const MOST_STEP: f64 = 0.5;
 const STRAIGHT: f64 = 0.01;
 const END_STRAIGHT: f64 = 0.05;
 
+/// What such a straight line may be off by, as a part of the load: no interval is narrower.
+const RESOLUTION: f64 = 0.5 * STRAIGHT;
+
 /// Most loads that are looked at.
 const MOST_LOADS: usize = 24;
 
@@ -212,11 +215,10 @@ impl ShareCurve {
         let kept_up = self.points.iter().filter(|point| point.keeps_up).map(|point| point.load);
         let most = kept_up.fold(self.limit.high, greater);
         let value = lesser(found, self.limit.value);
-        Estimate {
-            value,
-            low: greater(0.0, least([value, ends[0], found - half, self.limit.low])),
-            high: greater(value, lesser(most, greater(ends[1], found + half))),
-        }
+        let low = lesser(ends[0], found - half) * (1.0 - RESOLUTION);
+        let high = greater(ends[1], found + half) * (1.0 + RESOLUTION);
+        let low = lesser(value, lesser(low, self.limit.low));
+        Estimate { value, low: greater(0.0, low), high: greater(value, lesser(most, high)) }
     }
 
     /// Half the width of the 95 % interval by how much the crossing moves without one replication.
@@ -237,10 +239,6 @@ fn step(taken: i32) -> f64 {
         step *= 2.0;
     }
     lesser(MOST_STEP, step)
-}
-
-fn least(numbers: [f64; 4]) -> f64 {
-    numbers.into_iter().fold(f64::INFINITY, lesser)
 }
 
 #[cfg(test)]
@@ -273,8 +271,10 @@ mod tests {
     fn replications_that_agree_leave_no_doubt() {
         for around in [12.0, 19.0, 20.0, 23.0] {
             let found = known(around, 4, |_, load| falling(20.0, load)).capacity();
-            for end in [found.low, found.value, found.high] {
-                assert!((end / 20.0 - 1.0).abs() < 1e-3, "{around}: {found:?}");
+            for (found, part) in
+                [(found.low, 1.0 - RESOLUTION), (found.value, 1.0), (found.high, 1.0 + RESOLUTION)]
+            {
+                assert!((found / (20.0 * part) - 1.0).abs() < 1e-3, "{around}: {found}");
             }
         }
     }
@@ -284,9 +284,9 @@ mod tests {
         let share = |replication, load| falling([19.0, 20.0, 20.0, 21.0][replication], load);
         let found = known(20.0, 4, share).capacity();
         assert!((found.value - 20.0).abs() < 0.1, "{found:?}");
-        // Standard error 0.41, and 3.18 of those.
-        assert!((found.value - found.low - 1.3).abs() < 0.3, "{found:?}");
-        assert!((found.high - found.value - 1.3).abs() < 0.3, "{found:?}");
+        // Standard error 0.41, 3.18 of those, and the resolution.
+        assert!((found.value - found.low - 1.4).abs() < 0.3, "{found:?}");
+        assert!((found.high - found.value - 1.4).abs() < 0.3, "{found:?}");
     }
 
     #[test]
