@@ -52,6 +52,8 @@ pub(crate) struct Ceiling {
     probes: u32,
     /// The rate at which most was finished, and how much, per second.
     best: Option<(f64, f64)>,
+    /// What was finished a tenth above what the engine had finished before, per second.
+    overloaded_per_s: Option<f64>,
     is_found: bool,
     /// What each replication finished, per second.
     finished_per_s: Vec<f64>,
@@ -76,6 +78,7 @@ impl Ceiling {
             turnover,
             probes: 0,
             best: None,
+            overloaded_per_s: None,
             is_found: false,
             finished_per_s: Vec::new(),
         }
@@ -137,6 +140,9 @@ impl Ceiling {
             self.best = Some((rate_per_s, finished_per_s));
         }
         let is_overloaded = finished_per_s < KEEPS_UP * rate_per_s;
+        if self.probes > 1 && is_overloaded {
+            self.overloaded_per_s = Some(finished_per_s);
+        }
         self.is_found = (self.probes > 1 && is_overloaded) || self.probes == MOST_PROBES;
         if self.is_found {
             self.finished_per_s.extend(self.best.map(|(_, most)| most));
@@ -152,13 +158,19 @@ impl Ceiling {
         Estimate::of_mean(&self.finished_per_s).not_negative()
     }
 
-    /// The largest rate that may be called a capacity.
-    pub(crate) fn limit(&self, requests: u64) -> Estimate {
-        let part = 1.0 - limit_margin(requests);
+    /// The largest rate that may be called a capacity, by so many requests in all. Its lower end is
+    /// what one run with so many settled requests can tell from the ceiling: closer to it all runs alike
+    /// may still be settling, which no number of them shows. Nor does it lie above what is finished under
+    /// overload where a flood finishes more: an engine with a queue then serves less than without, and
+    /// once it has one, sooner or later, it keeps it. The upper end is as far above the ceiling's as the
+    /// value is below: runs that hold the target there cannot tell it from the ceiling either.
+    pub(crate) fn limit(&self, requests: u64, settled_of_run: u64) -> Estimate {
         let Estimate { value, low, high } = self.estimate();
-        // The other end of the doubt is as far away again.
-        let low = low * (1.0 - 2.0 * limit_margin(requests));
-        Estimate { value: value * part, low: lesser(low, value * part), high }
+        let value = value * (1.0 - limit_margin(requests));
+        let under_overload = self.overloaded_per_s.map_or(low, |finished| lesser(low, finished));
+        let low = under_overload * (1.0 - 2.0 * limit_margin(settled_of_run));
+        let high = high * (1.0 + limit_margin(requests));
+        Estimate { value, low: lesser(low, value), high }
     }
 }
 

@@ -5,7 +5,7 @@ use sim_core::quantile::student_t_quantile;
 use crate::answer::Estimate;
 
 /// 97.5 % quantile of Student's t; infinite without a degree of freedom.
-fn t_975(degrees: usize) -> f64 {
+pub(crate) fn t_975(degrees: usize) -> f64 {
     student_t_quantile(0.975, degrees as f64).unwrap_or(f64::INFINITY)
 }
 

@@ -2,14 +2,14 @@
 //!
 //! The first round answers from one replication; the second adds the others and the intervals.
 //! Each round asks, in this order: the rate that the engine finishes under permanent overload; the
-//! knee at fixed shares of it; the capacity, by bisection between the knee's points; the planned
-//! load and the capacity themselves.
+//! knee at fixed shares of it; the capacity; the planned load and the capacity themselves.
 //!
-//! The capacity is the largest rate at which the target's share of all requests, over all
-//! replications, meets it. The mean of each replication's own capacity would be too high: a short
-//! run that happens to stay below the bend passes at rates that fail in the long run. The ends of
-//! its interval are the largest rates at which the lower and the upper end of the share's own 95 %
-//! interval still meet the target.
+//! The capacity is the largest rate at which the target's share of all requests meets it. The first
+//! round finds it by bisection between the knee's points, by runs of the asked length, their start
+//! included. The second measures what holds in the long run: all replications together, by longer runs
+//! whose first half is not counted ([`ShareCurve`]). The mean of each replication's own capacity would
+//! be too high: a short run that happens to stay below the bend passes at rates that fail in the long
+//! run.
 
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use sim_core::{
     RequestSource, Run, Setup, Trace,
     engine::Attendance,
     float::{greater, lesser},
+    measure::Verdict as Stability,
 };
 
 use crate::{
@@ -25,12 +26,12 @@ use crate::{
     bisection::Bisection,
     ceiling::Ceiling,
     closed_form::{asked_rate, ceiling_of, kinds_of},
+    curve::ShareCurve,
     demand::{Demand, recorded},
     job::Job,
     load::Load,
     out_of_reach,
     remedies::{self, Trial},
-    search::{Search, ShareEnd},
     steady::{evenly_spaced, steady},
 };
 
@@ -42,6 +43,14 @@ const KNEE_SHARES: [f64; 12] =
 /// meets the target is not monotone from rate to rate, by a few requests in a thousand; halving the
 /// span from once to forty times the recorded rate asks about the rates of the published search.
 const REPLAY_SPAN: f64 = 40.0;
+
+/// Relative width at which the search by one replication ends.
+const TOLERANCE: f64 = 5e-4;
+
+/// How many times as long as asked the runs are that tell the capacity in the long run, and the
+/// requests from which on they are as long as asked.
+const LONGER: u64 = 4;
+const LONG_ENOUGH: u64 = 20_000;
 
 /// How far below the knee's first point an engine counts as idle.
 const IDLE_SHARE: f64 = 1e-3;
@@ -62,7 +71,8 @@ enum What {
     Knee(usize),
     Idle,
     Trial(usize),
-    Capacity(usize),
+    Capacity,
+    Curve,
     AtPlanned,
     AtCapacity,
 }
@@ -126,7 +136,9 @@ pub struct Plan {
     /// Changes that may bring a target into reach, and how many of them have been tried.
     trials: Vec<Trial>,
     tried: usize,
-    searches: Vec<Search>,
+    /// The capacity by one replication, and in the long run by all of them.
+    search: Option<Bisection>,
+    curve: Option<ShareCurve>,
     at_answer: Option<AtAnswer>,
     answer: Option<PlanAnswer>,
     runs_taken: u32,
@@ -200,7 +212,8 @@ impl Plan {
             idle: None,
             trials: Vec::new(),
             tried: 0,
-            searches: Vec::new(),
+            search: None,
+            curve: None,
             at_answer: None,
             answer: None,
             runs_taken: 0,
@@ -228,7 +241,17 @@ impl Plan {
             What::Trial(index) => self.trials[index].base(),
             _ => (&self.setup, &self.attendance),
         };
-        self.demand.job(base, asked.load, asked.replication as u32)
+        let mut job = self.demand.job(base, asked.load, asked.replication as u32);
+        if asked.what == What::Curve {
+            job.setup.workload.requests = self.long_requests();
+        }
+        job
+    }
+
+    /// Requests of a run that tells the capacity in the long run.
+    fn long_requests(&self) -> u64 {
+        let requests = self.setup.workload.requests;
+        requests.saturating_mul(LONGER).min(LONG_ENOUGH).max(requests)
     }
 
     /// Take the runs of the jobs handed out last, in job order.
@@ -294,7 +317,7 @@ impl Plan {
                 let loads = self.knee_loads.iter().enumerate();
                 loads.flat_map(|(index, &load)| self.ask(What::Knee(index), load)).collect()
             }
-            Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0], ShareEnd::Value) => {
+            Stage::Idle if self.idle.is_none() && !self.holds(&self.knee[0]) => {
                 let load = self.idle_load();
                 vec![Asked { what: What::Idle, replication: 0, load }]
             }
@@ -309,20 +332,18 @@ impl Plan {
         }
     }
 
-    /// Every replication at the loads that the searches ask about.
+    /// The load that the search asks about, or every replication at those of the curve.
     fn compose_capacity(&self) -> Vec<Asked> {
-        let mut asked = Vec::new();
-        for (index, search) in self.searches.iter().enumerate() {
-            if let Some(load) = search.next_load() {
-                let what = What::Capacity(index);
-                asked.extend((0..self.replications).map(|replication| Asked {
-                    what,
-                    replication,
-                    load,
-                }));
-            }
-        }
-        asked
+        let Some(curve) = &self.curve else {
+            let load = self.search.as_ref().and_then(Bisection::next_rate);
+            let asked = |load| Asked { what: What::Capacity, replication: 0, load };
+            return load.map(asked).into_iter().collect();
+        };
+        let everyone = 0..self.replications;
+        let at = |&load: &f64| {
+            everyone.clone().map(move |replication| Asked { what: What::Curve, replication, load })
+        };
+        curve.wanted().iter().flat_map(at).collect()
     }
 
     /// Every replication at the planned load and at the capacity: both may have moved since the
@@ -353,15 +374,17 @@ impl Plan {
                 self.trials[index].learn(run.slo_share());
                 self.tried = index + 1;
             }
-            What::Capacity(index) => self.learn_share(index, run.slo_share()),
+            What::Capacity => {
+                let holds = run.slo_share() >= self.setup.slo.share;
+                self.search.iter_mut().for_each(|search| search.accept(holds));
+            }
+            What::Curve => {
+                let is_stable = run.judgement().verdict == Stability::Stable;
+                let learnt = (run.settled_slo_share(), is_stable);
+                self.curve.iter_mut().for_each(|curve| curve.learn(asked.load, learnt));
+            }
             What::AtPlanned | What::AtCapacity => self.learn_point(asked, run),
         }
-    }
-
-    /// A search moves on when it has heard every replication.
-    fn learn_share(&mut self, index: usize, share: f64) {
-        let (everyone, target) = (self.replications, self.setup.slo.share);
-        self.searches[index].learn(share, everyone, target);
     }
 
     fn learn_point(&mut self, asked: &Asked, run: &Run) {
@@ -407,7 +430,7 @@ impl Plan {
                 Stage::Done
             }
             Stage::Idle => {
-                self.start_searches();
+                self.start_search();
                 Stage::Capacity
             }
             Stage::Capacity => {
@@ -431,27 +454,28 @@ impl Plan {
         Stage::Ceiling
     }
 
-    fn start_searches(&mut self) {
+    fn start_search(&mut self) {
         let limit = self.limit();
-        let search = |&end: &ShareEnd| {
-            let holds = self.knee.iter().map(|load| self.holds(load, end));
-            let sweep: Vec<(f64, bool)> = self.knee_loads.iter().copied().zip(holds).collect();
-            let tolerance = end.tolerance();
-            let bisection = self
-                .bracket
-                .and_then(|bracket| Bisection::spanning(&sweep, bracket, tolerance))
-                .unwrap_or_else(|| {
-                    // An idle engine was looked at where the lowest rate fails, and passed.
-                    let floor = if end == ShareEnd::Low { 0.0 } else { self.idle_load() };
-                    Bisection::new(&sweep, (floor, end.of(&limit)), tolerance)
-                });
-            Search::new(end, bisection)
-        };
-        self.searches = ShareEnd::of_round(self.replications).iter().map(search).collect();
+        if self.replications > 1 {
+            let around = self.capacity().value;
+            let within = (self.idle_load(), limit);
+            let target = self.setup.slo.share;
+            self.curve = Some(ShareCurve::new(around, within, target, self.replications));
+            return;
+        }
+        let holds = self.knee.iter().map(|load| self.holds(load));
+        let sweep: Vec<(f64, bool)> = self.knee_loads.iter().copied().zip(holds).collect();
+        let spanning = |bracket| Bisection::spanning(&sweep, bracket, TOLERANCE);
+        // An idle engine was looked at where the lowest rate fails, and passed.
+        let between = (self.idle_load(), limit.value);
+        self.search = self
+            .bracket
+            .and_then(spanning)
+            .or_else(|| Some(Bisection::new(&sweep, between, TOLERANCE)));
     }
 
-    fn holds(&self, load: &Load, end: ShareEnd) -> bool {
-        end.of(&load.slo_share()) >= self.setup.slo.share
+    fn holds(&self, load: &Load) -> bool {
+        load.slo_share().value >= self.setup.slo.share
     }
 
     /// A load at which an engine counts as idle.
@@ -461,28 +485,25 @@ impl Plan {
 
     /// Whether even an idle engine misses the target.
     fn is_out_of_reach(&self) -> bool {
-        self.idle.as_ref().is_some_and(|idle| !self.holds(idle, ShareEnd::Value))
+        self.idle.as_ref().is_some_and(|idle| !self.holds(idle))
     }
 
-    /// The largest load found at each end, none above what may be called a capacity.
+    /// The largest load found, none above what may be called a capacity.
     fn capacity(&self) -> Estimate {
-        let limit = self.limit();
-        let found = |end: ShareEnd| {
-            let search = self.searches.iter().find(|search| search.end() == end);
-            let load = search.map(|search| lesser(search.found(), end.of(&limit)));
-            load.map(|load| if load > 0.0 { self.demand.simulated(load) } else { load })
+        let simulated = |load: f64| if load > 0.0 { self.demand.simulated(load) } else { load };
+        let Some(curve) = &self.curve else {
+            let found = self.search.as_ref().map_or(0.0, Bisection::found);
+            return Estimate::exactly(simulated(lesser(found, self.limit().value)));
         };
-        let value = found(ShareEnd::Value).unwrap_or(0.0);
-        Estimate {
-            value,
-            low: lesser(value, found(ShareEnd::Low).unwrap_or(value)),
-            high: greater(value, found(ShareEnd::High).unwrap_or(value)),
-        }
+        let Estimate { value, low, high } = curve.capacity();
+        Estimate { value: simulated(value), low: simulated(low), high: simulated(high) }
     }
 
     /// The largest load that may be called a capacity.
     fn limit(&self) -> Estimate {
-        let limit = self.ceiling.limit(self.setup.workload.requests * self.replications as u64);
+        let requests = self.setup.workload.requests * self.replications as u64;
+        // Half of a long run counts.
+        let limit = self.ceiling.limit(requests, self.long_requests() / 2);
         let ttft_s =
             kinds_of(&self.setup).iter().fold(0.0, |ttft_s, kind| greater(ttft_s, kind.slo.ttft_s));
         let most = |rate_per_s| self.demand.most(rate_per_s, self.ceiling.slots(), ttft_s);

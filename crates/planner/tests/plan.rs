@@ -429,7 +429,8 @@ fn a_capacity_that_meets_the_ceiling_stays_below_it() {
         // 4 runs of 2,000 requests tell one part in 89.
         assert!((0.985..0.99).contains(&share), "{share}");
         assert!(capacity.low < capacity.value && capacity.value < capacity.high, "{capacity:?}");
-        assert_eq!(capacity.high, ceiling.high);
+        // What these runs cannot tell, on the other side.
+        assert_eq!(capacity.high, ceiling.high * (1.0 + answer.limit_margin()));
         assert!(answer.knee.iter().all(|point| point.stable == (point.rate_per_s < ceiling.value)));
     }
     assert!(!plan(&[("sim.replications", "4")]).is_at_limit());

@@ -451,12 +451,14 @@ pub(crate) fn few_requests(requests: u64, rank_from_top: u64, needed: u64) -> St
     )
 }
 
-/// “From 8 runs of 2,000 requests per rate: 123,456 requests in 2,345,678 steps.”
+/// “From 8 runs of 2,000 requests per rate, for the capacity longer ones without their start: 123,456
+/// requests simulated in 2,345,678 steps.” One run alone counts as a whole.
 pub(crate) fn effort(replications: u32, requests: u64, simulated: u64, steps: u64) -> String {
     format!(
-        "From {} of {} per rate: {} simulated in {}.",
+        "From {} of {} per rate{}: {} simulated in {}.",
         counted(u64::from(replications), "run", "runs"),
         counted(requests, "request", "requests"),
+        if replications > 1 { ", for the capacity longer ones without their start" } else { "" },
         counted(simulated, "request", "requests"),
         counted(steps, "step", "steps")
     )

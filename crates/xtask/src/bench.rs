@@ -6,6 +6,7 @@ use crate::{parity, setup};
 use anyhow::{Context, Result, bail};
 use std::{
     fs,
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -23,11 +24,20 @@ const DAY: [&str; 6] = ["simulate", "rate=100", "--replicas", "5", "--requests",
 const MOST_DAY_S: f64 = 5.0;
 /// Most memory that it may take, in MiB.
 const MOST_DAY_MIB: f64 = 100.0;
+/// The answer that the page opens with, with its intervals, and most seconds that it may take.
+const KNEE: [&str; 3] = ["plan", "--threads", "2"];
+const MOST_KNEE_S: f64 = 0.3;
+/// The quickest of so many runs counts.
+const KNEES: usize = 5;
+/// A hundred deployments of a large model, each simulated, and most seconds that they may take.
+const ALTERNATIVES: [&str; 7] =
+    ["alternatives", "model=llama-3.1-70b", "rate=30", "--rows", "100", "--threads", "2"];
+const MOST_ALTERNATIVES_S: f64 = 10.0;
 /// How often a program's memory is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// `cargo xtask bench`: a line per rate, in simulated requests per second of computing, and one on a
-/// whole day of a fleet.
+/// `cargo xtask bench`: a line per rate, in simulated requests per second of computing, and one each on a
+/// whole day of a fleet, on an answer with its intervals and on alternatives.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace, setup::FOR_NODE_TESTS)?;
     setup::discard_stale_builds(workspace)?;
@@ -63,16 +73,37 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
             slow.join(" and ")
         );
     }
-    day(workspace)
-}
-
-/// A day of a fleet by the command line, and what it takes.
-fn day(workspace: &Workspace) -> Result<()> {
     let mut build = cargo();
     build.current_dir(workspace.root());
     process::run(build.args(["build", "-q", "--release", "-p", "cli"]))?;
     let folder = workspace.target().join("release");
-    let mut command = Command::new(executable(&folder, "headroom"));
+    let headroom = executable(&folder, "headroom");
+    // What fell short is told after everything was measured.
+    let told = [day(&headroom), answers(&headroom)];
+    told.into_iter().collect()
+}
+
+/// The knee with its intervals and a hundred alternatives by the command line, and how long they take.
+fn answers(headroom: &Path) -> Result<()> {
+    let mut knee_s = f64::INFINITY;
+    for _ in 0..KNEES {
+        let took_s = cost(Command::new(headroom).args(KNEE))?.seconds;
+        if took_s < knee_s {
+            knee_s = took_s;
+        }
+    }
+    let alternatives_s = cost(Command::new(headroom).args(ALTERNATIVES))?.seconds;
+    println!("the knee with its intervals: {:.0} ms", knee_s * 1e3);
+    println!("100 alternatives of a 70B model: {alternatives_s:.2} s");
+    if knee_s > MOST_KNEE_S || alternatives_s > MOST_ALTERNATIVES_S {
+        bail!("they may take {:.0} ms and {MOST_ALTERNATIVES_S} s", MOST_KNEE_S * 1e3);
+    }
+    Ok(())
+}
+
+/// A day of a fleet by the command line, and what it takes.
+fn day(headroom: &Path) -> Result<()> {
+    let mut command = Command::new(headroom);
     let Cost { seconds, peak_mib } = cost(command.args(DAY))?;
     let memory = peak_mib.map_or("unknown here".to_owned(), |mib| format!("{mib:.0} MiB"));
     println!("a day at 100 req/s on five replicas: {seconds:.2} s, memory {memory}");

@@ -297,10 +297,14 @@ fn gains(variants: &[Variant]) -> Option<Vec<Gain>> {
     Some(others.iter().filter_map(gain).collect())
 }
 
+/// The interval is that of the ratio's logarithm: ratios scatter evenly about their product's root, not
+/// about their mean, and none is below 0.
 fn growth(before: &Capacities, after: &Capacities) -> Estimate {
     let pairs = before.each.iter().zip(&after.each);
-    let each: Vec<f64> = pairs.map(|(before, after)| after / before - 1.0).collect();
-    Estimate::around(after.whole / before.whole - 1.0, &each)
+    let each: Vec<f64> = pairs.map(|(before, after)| libm::log(after / before)).collect();
+    let ratio = after.whole / before.whole;
+    let Estimate { low, high, .. } = Estimate::around(libm::log(ratio), &each);
+    Estimate { value: ratio - 1.0, low: libm::exp(low) - 1.0, high: libm::exp(high) - 1.0 }
 }
 
 /// The limit with the greatest elasticity, or one before it that is as good.

@@ -34,7 +34,8 @@ fn a_number_of_gpus_with_what_it_holds_for() {
             "100 req/s × 1.25 ÷ 22.6 req/s = 5.53, so 6 GPUs.",
             "Each then gets 16.7 req/s: P99 TTFT 181 ms of 1 s, P99 TPOT 15.2 ms of 40 ms.",
             "One GPU can finish at most 24.2 req/s at all, whatever the target.",
-            "From 8 runs of 2,000 requests per rate: 123,456 requests simulated in 2,345,678 steps.",
+            "From 8 runs of 2,000 requests per rate, for the capacity longer ones without their start: \
+             123,456 requests simulated in 2,345,678 steps.",
         ]
     );
     assert!(plain(&plan_text(&telling)).starts_with("6 H100 GPUs for 100 req/s\nwith 25 %"));

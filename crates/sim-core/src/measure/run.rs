@@ -216,6 +216,22 @@ impl Run {
         if self.offered == 0 { 0.0 } else { self.slo_met as f64 / self.offered as f64 }
     }
 
+    /// The same of those who left, or were turned away, after half of the time in which requests came,
+    /// until all had ended: the start is left out. Of all where nobody left after that.
+    #[must_use]
+    pub fn settled_slo_share(&self) -> f64 {
+        let windows = &self.windows;
+        let (half, end) = (windows.arriving() / 2, windows.len());
+        let (before, after) = (windows.left_before(half), windows.left_before(end));
+        let turned_away =
+            windows.came_before(end).turned_away - windows.came_before(half).turned_away;
+        let ended = after.completed + after.unanswered - before.completed - before.unanswered;
+        if ended + turned_away == 0 {
+            return self.slo_share();
+        }
+        (after.slo_met - before.slo_met) as f64 / (ended + turned_away) as f64
+    }
+
     /// Requests finished per second in the settled middle of the run; `None` when it is too short.
     #[must_use]
     pub fn settled_throughput_per_s(&self) -> Option<f64> {
