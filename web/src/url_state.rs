@@ -33,11 +33,24 @@ pub(crate) fn fragment() -> String {
     hash.strip_prefix('#').unwrap_or(&hash).to_owned()
 }
 
-/// The whole link to a view of a scenario.
-pub(crate) fn link_to(view: View, scenario: &Scenario) -> String {
+/// What a link says beside the scenario and the view: another scenario, to compare with. Only the late
+/// part reads it.
+pub(crate) fn words_of(link: &str) -> String {
+    let mut words = String::new();
+    for piece in link.split(['&', '#']) {
+        if ["versus="].iter().any(|key| piece.starts_with(key)) {
+            words.push('&');
+            words.push_str(piece);
+        }
+    }
+    words
+}
+
+/// The whole link to the present scenario in a view.
+pub(crate) fn link_to(state: State, view: View) -> String {
     let address = window().location().href().unwrap_or_default();
     let base = address.split_once('#').map_or(address.as_str(), |(base, _)| base);
-    format!("{base}#{}", view.link(scenario))
+    [base, "#", &link_of(state, view)].concat()
 }
 
 /// Reads the link of the address bar. What it holds that is not as written is told again after a
@@ -118,6 +131,7 @@ pub(crate) fn follow(state: State) {
             state.scenario.track();
             state.dragging.track();
             state.kept.track();
+            state.words.track();
         },
         move || bar.hear(),
     );
@@ -128,7 +142,7 @@ pub(crate) fn follow(state: State) {
         move || {
             let now = state.view.get_untracked();
             let before = shown.replace(now);
-            if bar.settled.with_value(|old| old.link == now.link(&state.scenario.get_untracked())) {
+            if bar.settled.with_value(|old| old.link == link_of(state, now)) {
                 return;
             }
             bar.settle(entry_of(state, before));
@@ -147,8 +161,13 @@ pub(crate) fn follow(state: State) {
 }
 
 fn entry_of(state: State, view: View) -> Entry {
-    let link = state.scenario.with_untracked(|scenario| view.link(scenario));
-    Entry { link, kept: state.kept.written() }
+    Entry { link: link_of(state, view), kept: state.kept.written() }
+}
+
+fn link_of(state: State, view: View) -> String {
+    let mut link = state.scenario.with_untracked(|scenario| view.link(scenario));
+    state.words.with_untracked(|words| link.push_str(words));
+    link
 }
 
 impl AddressBar {
@@ -191,10 +210,12 @@ impl AddressBar {
         state.keep_recording_name();
         let before = state.scenario.get_untracked();
         let view = View::of_link(link);
-        let link = view.link(&parsed.scenario);
+        let words = words_of(link);
+        let link = [&view.link(&parsed.scenario), words.as_str()].concat();
         self.settled.set_value(Entry { link, kept: state.kept.written() });
         state.toast.set(strings::restored(&before, &parsed.scenario));
         state.notices.set(parsed.notices);
+        state.words.set(words);
         state.put_in_force("", parsed.scenario);
         state.show(view);
     }

@@ -13,10 +13,9 @@ use sim_worker::late;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 use web_sys::{Blob, Event, File, MessageEvent};
 
-pub(crate) use link::script;
+pub(crate) use link::{Link, script};
 
 use crate::{answered::Resolution, browser::now_ms};
-use link::Link;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;
@@ -53,8 +52,8 @@ pub(crate) enum News {
     Proof(Box<ProofAnswer>),
     /// What came of the pools that were asked for last.
     Pools(Vec<u8>),
-    /// How far the fleet is that was asked for last, or what came of it; whether that was all.
-    Fleet(Vec<u8>, bool),
+    /// How far the long question is that was asked last, or what came of it; whether that was all.
+    Long(Vec<u8>, bool),
     /// What became of the last file that was given: whether it is a recording, and what is told of it.
     FileRead(bool, Vec<u8>),
     /// The worker died of it.
@@ -87,8 +86,8 @@ struct Inner {
     proof: Option<(u64, u64)>,
     /// Generation of the pools under way, and what was asked; a fresh worker is asked again.
     pools: Option<(u64, Box<Question>, PoolsAsked)>,
-    /// The same of a fleet over time.
-    fleet: Option<(u64, Vec<u8>)>,
+    /// The same of a fleet over time, or of another long question.
+    long: Option<(u64, Vec<u8>)>,
     /// The file of the recording; a fresh worker gets it again.
     file: Option<File>,
     /// A file that is to become the recording.
@@ -161,7 +160,7 @@ impl Client {
         self.post_proof();
         self.post_files();
         self.post_pools();
-        self.post_fleet();
+        self.post_long();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -173,7 +172,7 @@ impl Client {
             let mut inner = self.inner.borrow_mut();
             inner.waiting = None;
             let flight = inner.flight.take().map(|(generation, _)| generation);
-            [flight, inner.fleet.take().map(|(generation, _)| generation)]
+            [flight, inner.long.take().map(|(generation, _)| generation)]
         };
         for generation in running.into_iter().flatten() {
             self.post(&ToWorker::Cancel { generation });
@@ -222,38 +221,38 @@ impl Client {
         }
     }
 
-    /// Asks for a fleet over time, beside whatever else is asked; a newer one replaces it.
-    pub(crate) fn fleet(&self, packed: Vec<u8>) {
+    /// Asks a long question, beside whatever else is asked; a newer one replaces it.
+    pub(crate) fn long(&self, packed: Vec<u8>) {
         {
             let mut inner = self.inner.borrow_mut();
             inner.generation += 1;
             inner.last_sign_ms = now_ms();
-            inner.fleet = Some((inner.generation, packed));
+            inner.long = Some((inner.generation, packed));
         }
-        self.post_fleet();
+        self.post_long();
     }
 
-    fn post_fleet(&self) {
-        let fleet = {
+    fn post_long(&self) {
+        let long = {
             let inner = self.inner.borrow();
-            inner.fleet.clone().filter(|_| inner.ready && inner.is_whole())
+            inner.long.clone().filter(|_| inner.ready && inner.is_whole())
         };
-        if let Some((generation, packed)) = fleet {
-            self.post(&ToWorker::Fleet { generation, packed });
+        if let Some((generation, packed)) = long {
+            self.post(&ToWorker::Long { generation, packed });
         }
     }
 
-    fn hear_of_fleet(&self, generation: u64, packed: Vec<u8>, complete: bool) {
+    fn hear_of_long(&self, generation: u64, packed: Vec<u8>, complete: bool) {
         let is_current = {
             let mut inner = self.inner.borrow_mut();
-            let is_current = inner.fleet.as_ref().is_some_and(|(now, _)| *now == generation);
+            let is_current = inner.long.as_ref().is_some_and(|(now, _)| *now == generation);
             if is_current && complete {
-                inner.fleet = None;
+                inner.long = None;
             }
             is_current
         };
         if is_current {
-            (self.tell)(News::Fleet(packed, complete));
+            (self.tell)(News::Long(packed, complete));
         }
     }
 
@@ -459,8 +458,8 @@ impl Client {
             }
             FromWorker::Proof { generation, answer } => self.hear_proof(generation, answer),
             FromWorker::Pools { generation, packed } => self.hear_of_pools(generation, packed),
-            FromWorker::Fleet { generation, packed, complete } => {
-                self.hear_of_fleet(generation, packed, complete);
+            FromWorker::Long { generation, packed, complete } => {
+                self.hear_of_long(generation, packed, complete);
             }
             FromWorker::FileRead { is_recording, packed } => {
                 self.hear_of_file(is_recording, packed);
@@ -527,7 +526,7 @@ impl Client {
         self.post_proof();
         self.post_files();
         self.post_pools();
-        self.post_fleet();
+        self.post_long();
         if let Some(lost_ms) = lost_ms {
             (self.tell)(News::Revived { silent_ms: now_ms() - lost_ms });
         }
@@ -548,7 +547,7 @@ impl Client {
             inner.last_look_ms = now;
             let reads = !inner.unheard.is_empty();
             let busy =
-                reads || inner.flight.is_some() || inner.proof.is_some() || inner.fleet.is_some();
+                reads || inner.flight.is_some() || inner.proof.is_some() || inner.long.is_some();
             let expects = inner.link.is_some() && (busy || !inner.ready);
             let patience_ms = if reads { READING_MS } else { SILENCE_MS };
             expects && now - inner.last_sign_ms > patience_ms

@@ -44,18 +44,8 @@ impl MoneyWords {
         if let Some(per_hour) = self.price {
             return Some(Price { per_hour, kind: "given", source: "typed".to_owned() });
         }
-        catalogue_price(&catalog::device(&scenario.gpu).ok()?)
+        Price::of_catalogue(&catalog::device(&scenario.gpu).ok()?)
     }
-}
-
-/// The catalogue's range for a GPU.
-pub(crate) fn catalogue_price(device: &catalog::Device) -> Option<Price> {
-    let (low, high) = device.price_per_hour.as_ref()?;
-    Some(Price {
-        per_hour: Dollars::between(low.value, high.value),
-        kind: high.citation.kind.word(),
-        source: format!("{}; the typical price is the geometric mean", high.citation.line()),
-    })
 }
 
 /// `h100-sxm=2..4`: a GPU of the catalogue and its price.

@@ -8,6 +8,7 @@
 //! worker needs neither the catalogue nor the reader of what people type.
 
 mod fleet;
+mod long;
 mod pools;
 mod question;
 mod recording;
@@ -16,12 +17,13 @@ use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use fleet::{FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums};
+pub use long::{CompareNews, LongAsked, ReportNews, ReportTexts};
 pub use pools::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
 pub use recording::{Lengths, Recording, Saved};
 
 /// Changes with every change of a message.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// Which build this is. Set by the build through the environment; two local builds without it agree.
 pub const BUILD_ID: &str = match option_env!("HEADROOM_BUILD_ID") {
@@ -58,11 +60,12 @@ pub enum ToWorker {
         /// The pools.
         asked: PoolsAsked,
     },
-    /// Simulate a fleet over time. Plans go first; a newer fleet replaces the one under way.
-    Fleet {
+    /// Simulate a fleet over time, or answer another long question. Plans go first; a newer question
+    /// replaces the one under way.
+    Long {
         /// Grows with every request of the page, plans included.
         generation: u64,
-        /// What [`pack`] makes of a [`FleetAsked`].
+        /// What [`pack`] makes of a [`LongAsked`].
         packed: Vec<u8>,
     },
     /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
@@ -123,11 +126,11 @@ pub enum FromWorker {
         /// What [`pack`] makes of a [`PoolsOutcome`].
         packed: Vec<u8>,
     },
-    /// How far a fleet is, or what came of it.
-    Fleet {
+    /// How far a long question is, or what came of it.
+    Long {
         /// The request that this is about.
         generation: u64,
-        /// What [`pack`] makes of a [`FleetNews`].
+        /// What [`pack`] makes of a [`FleetNews`], or of what else tells of a long question.
         packed: Vec<u8>,
         /// Whether there is nothing more to come.
         complete: bool,

@@ -17,6 +17,19 @@ pub struct Price {
     pub source: String,
 }
 
+impl Price {
+    /// The catalogue's range for a GPU; `None` where it has none.
+    #[must_use]
+    pub fn of_catalogue(device: &catalog::Device) -> Option<Self> {
+        let (low, high) = device.price_per_hour.as_ref()?;
+        Some(Self {
+            per_hour: Dollars::between(low.value, high.value),
+            kind: high.citation.kind.word(),
+            source: format!("{}; the typical price is the geometric mean", high.citation.line()),
+        })
+    }
+}
+
 /// How the cost of a request is shared out, for whoever asks where a figure comes from.
 pub const SPLIT_RULE: &str = "A request costs the price of its engine for the time between two requests; its prompt is charged with what it adds to the steps of the batch that runs at that load, its answer with the rest of the engine’s working time.";
 

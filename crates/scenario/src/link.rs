@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Keys of the page, which are no settings of the scenario.
-const PAGE_KEYS: [&str; 3] = ["view", "lab", "step"];
+const PAGE_KEYS: [&str; 4] = ["view", "lab", "step", VERSUS];
 
 impl Scenario {
     /// Read a link: a whole address, its fragment, or the fragment's text. Never fails: what cannot
@@ -53,6 +53,35 @@ impl Scenario {
     }
 }
 
+/// The last value that a link holds for a key that is no setting of the scenario: what a GPU costs
+/// belongs to whoever looks, and still travels with the link.
+#[must_use]
+pub fn page_word(link: &str, key: &str) -> Option<String> {
+    let words = form_urlencoded::parse(fragment(link).as_bytes());
+    words.filter(|(name, _)| name == key).last().map(|(_, value)| value.into_owned())
+}
+
+/// Key of a whole scenario that a link holds beside its own, to be compared with it.
+pub const VERSUS: &str = "versus";
+
+impl Scenario {
+    /// The scenario as a word of another scenario's link: `versus=` and its own link, escaped.
+    #[must_use]
+    pub fn as_versus(&self) -> String {
+        let mut word = format!("{VERSUS}=");
+        word.extend(form_urlencoded::byte_serialize(self.to_link().as_bytes()));
+        word
+    }
+
+    /// The scenario that a link wants to be compared with, and what of it was not taken as written; `None`
+    /// where it holds none.
+    #[must_use]
+    pub fn versus(link: &str) -> Option<Parsed> {
+        let text = page_word(link, VERSUS).filter(|text| !text.trim().is_empty())?;
+        Some(Self::from_link(&text))
+    }
+}
+
 /// The part of an address that holds the scenario.
 fn fragment(text: &str) -> &str {
     let text = text.trim();
@@ -86,4 +115,40 @@ fn take(reader: &mut Reader, piece: &str) -> Result<(), Notice> {
         return Err(Notice::new(key, "", NoticeKind::Invalid, message));
     }
     reader.take(key, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_holds_another_scenario() {
+        let mut first = Scenario::preset();
+        for (key, value) in
+            [("model", "a/b&c=d #1"), ("class.rag", "share:20,in:fixed(100)"), ("rate", "12.5")]
+        {
+            first.set(key, value).unwrap();
+        }
+        let second = Scenario::preset();
+        let link = [&second.to_link(), "&view=compare&", &first.as_versus()].concat();
+        assert!(!link.contains(' ') && link.matches('#').count() == 0, "{link}");
+        let told = Scenario::versus(&link).unwrap();
+        assert_eq!((told.scenario, told.notices.len()), (first, 0));
+        // Whoever does not compare sees the other one alone, and nothing odd.
+        let alone = Scenario::from_link(&link);
+        assert_eq!((alone.scenario, alone.notices.len()), (second, 0));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_other_is_told() {
+        for none in ["v=1", "v=1&versus=", "v=1&versus", "v=1&versus=+"] {
+            assert_eq!(Scenario::versus(none), None, "{none}");
+        }
+        let told = Scenario::versus("v=1&versus=v%3D1%26rate%3Dmany%26gpus%3D3").unwrap();
+        let keys: Vec<&str> = told.notices.iter().map(|notice| notice.key.as_str()).collect();
+        assert_eq!(keys, ["rate", "gpus"]);
+        // Cut off in the middle of an escape: what is whole counts.
+        let told = Scenario::versus("v=1&versus=v%3D1%26rate%3D50%2").unwrap();
+        assert_eq!(told.notices.len(), 1, "{:?}", told.notices);
+    }
 }

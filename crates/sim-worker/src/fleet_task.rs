@@ -6,7 +6,8 @@
 use std::{hint::black_box, sync::Arc};
 
 use protocol::{
-    FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums, FromWorker, Traffic,
+    FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums, FromWorker, LongAsked,
+    Traffic,
 };
 use scenario::{FLEET_POLICIES, FleetSpec};
 use sim_core::{
@@ -18,7 +19,7 @@ use sim_core::{
     },
 };
 
-use crate::{aside::Aside, recording_task::sentence};
+use crate::{aside::Aside, compare_task, recording_task::sentence, report_task};
 
 /// Events between two looks at the clock.
 const EVENTS_PER_LOOK: u64 = 512;
@@ -29,8 +30,8 @@ const MOST_TO_COMPARE: u64 = 600_000;
 /// A start that is over at once, seconds.
 const QUICK_START_S: f64 = 5.0;
 
-/// Begins the fleet that the page calls `generation`. Requests are those of `trace` where the question
-/// is about a recording.
+/// Begins the fleet, or another long question, that the page calls `generation`. Requests are those of
+/// `trace` where the question is about a recording.
 #[inline(never)]
 pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
     begin_late(generation, packed, trace)
@@ -39,7 +40,13 @@ pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) 
 /// A door stays with the first part itself, so it is as thin as can be.
 #[inline(never)]
 fn begin_late(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
-    let stage = Stage::begin(packed, trace).unwrap_or_else(Stage::Refused);
+    let stage = match protocol::unpack::<LongAsked>(packed) {
+        Some(LongAsked::Compare(both)) => return compare_task::begin(generation, &both),
+        Some(LongAsked::Report(link)) => return report_task::begin(generation, link),
+        Some(LongAsked::Fleet(asked)) => Stage::begin(*asked, trace),
+        None => Err("The page and its worker do not understand each other. Reload it.".into()),
+    };
+    let stage = stage.unwrap_or_else(Stage::Refused);
     black_box(Box::new(FleetTask { generation, stage }))
 }
 
@@ -85,10 +92,7 @@ impl Running {
 }
 
 impl Stage {
-    fn begin(packed: &[u8], trace: Option<&Arc<Trace>>) -> Result<Self, String> {
-        let Some(asked) = protocol::unpack::<FleetAsked>(packed) else {
-            return Err("The page and its worker do not understand each other. Reload it.".into());
-        };
+    fn begin(asked: FleetAsked, trace: Option<&Arc<Trace>>) -> Result<Self, String> {
         let mut setup = asked.question.resolved().setup;
         match (&asked.question.traffic, trace) {
             (Traffic::Recorded { rate_per_s, recorded_per_s }, Some(trace)) => {
@@ -114,7 +118,7 @@ impl Aside for FleetTask {
     fn advance(&mut self, post: &mut dyn FnMut(FromWorker)) -> bool {
         let generation = self.generation;
         let mut tell = |news: &FleetNews, complete| {
-            post(FromWorker::Fleet { generation, packed: protocol::pack(news), complete });
+            post(FromWorker::Long { generation, packed: protocol::pack(news), complete });
         };
         let running = match &mut self.stage {
             Stage::Refused(message) => {
@@ -289,10 +293,11 @@ mod tests {
     fn told(scenario: &Scenario, compares: bool) -> Vec<(FleetNews, bool)> {
         let question = Question::of(&scenario.resolve().expect("numbers")).expect("a question");
         let asked = FleetAsked { question, spec: scenario.fleet, gpus_per_replica: 1, compares };
+        let asked = LongAsked::Fleet(Box::new(asked));
         let mut task = begin(3, &protocol::pack(&asked), None);
         let (mut told, mut pieces) = (Vec::new(), 0);
         let mut post = |message: FromWorker| match message {
-            FromWorker::Fleet { generation: 3, packed, complete } => {
+            FromWorker::Long { generation: 3, packed, complete } => {
                 told.push((protocol::unpack(&packed).expect("news"), complete));
             }
             other => panic!("{other:?}"),

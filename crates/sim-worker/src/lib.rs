@@ -5,12 +5,14 @@
 //! 4 ms each time, a microtask would never let the page's messages in.
 
 mod aside;
+mod compare_task;
 mod fleet_task;
 pub mod late;
 mod pools_task;
 mod proof_task;
 mod recording_file;
 mod recording_task;
+mod report_task;
 mod session;
 
 use std::{

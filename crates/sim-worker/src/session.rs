@@ -35,8 +35,8 @@ pub(crate) struct Session {
     proof: Option<(u64, Box<dyn Aside>)>,
     /// Goes on before the proof.
     pools: Option<(u64, Box<dyn Aside>)>,
-    /// Goes on before both.
-    fleet: Option<(u64, Box<dyn Aside>)>,
+    /// Goes on before both: a fleet over time, or a question about the plan.
+    long: Option<(u64, Box<dyn Aside>)>,
     /// What questions about a recording are about.
     recording: Option<Arc<Trace>>,
 }
@@ -68,9 +68,9 @@ impl Session {
                 let task = pools_task::begin(generation, &question, asked, trace);
                 self.pools = Some((generation, task));
             }
-            ToWorker::Fleet { generation, packed } => {
+            ToWorker::Long { generation, packed } => {
                 let task = fleet_task::begin(generation, &packed, self.recording.as_ref());
-                self.fleet = Some((generation, task));
+                self.long = Some((generation, task));
             }
             ToWorker::ForgetRecording => self.recording = None,
             // What becomes a file of the browser is not for here.
@@ -85,8 +85,8 @@ impl Session {
                 if self.proof.as_ref().is_some_and(|(proof, _)| *proof == generation) {
                     self.proof = None;
                 }
-                if self.fleet.as_ref().is_some_and(|(fleet, _)| *fleet == generation) {
-                    self.fleet = None;
+                if self.long.as_ref().is_some_and(|(long, _)| *long == generation) {
+                    self.long = None;
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.fleet.is_some() || self.pools.is_some() || self.proof.is_some()
+        self.task.is_some() || self.long.is_some() || self.pools.is_some() || self.proof.is_some()
     }
 
     /// Works for one slice.
@@ -148,7 +148,7 @@ impl Session {
 
     /// A slice of what goes on beside plans: whole pieces, so that a cancel may wait for one of them.
     fn go_on_aside(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let slots = [&mut self.fleet, &mut self.pools, &mut self.proof];
+        let slots = [&mut self.long, &mut self.pools, &mut self.proof];
         let Some(slot) = slots.into_iter().find(|slot| slot.is_some()) else { return };
         let Some((_, task)) = slot else { return };
         let mut done = false;

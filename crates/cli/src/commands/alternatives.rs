@@ -26,7 +26,7 @@ pub(crate) fn run(args: &AlternativesArgs) -> Result<ExitCode, Failure> {
         args.price.iter().map(|text| prices::price_of_gpu(text)).collect::<Result<Vec<_>, _>>()?;
     let price = |device: &Device| -> Option<Dollars> {
         let typed = typed.iter().find(|(named, _)| named.slug == device.slug);
-        let known = || prices::catalogue_price(device).map(|price| price.per_hour);
+        let known = || report::Price::of_catalogue(device).map(|price| price.per_hour);
         typed.map(|(_, dollars)| *dollars).or_else(known)
     };
     let mut asked = Alternatives::new(

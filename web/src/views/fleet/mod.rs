@@ -11,7 +11,7 @@ mod windows;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use protocol::{FleetAnswer, FleetAsked, FleetNews, FleetRow};
+use protocol::{FleetAnswer, FleetAsked, FleetNews, FleetRow, LongAsked};
 use scenario::Scenario;
 
 use super::plan::answer_card;
@@ -132,12 +132,13 @@ fn ask_late(state: State) {
         return;
     };
     let spec = now.fleet;
-    let packed = protocol::pack(&FleetAsked {
+    let asked = FleetAsked {
         question: asked.question,
         spec,
         gpus_per_replica: now.gpus_per_engine(),
         compares: true,
-    });
+    };
+    let packed = protocol::pack(&LongAsked::Fleet(Box::new(asked)));
     let answered = shown.as_deref().and_then(|shown| shown.answered.clone());
     let rows = Vec::new();
     let shown = Shown { asked: now, answered, rows, is_complete: false };
@@ -145,7 +146,7 @@ fn ask_late(state: State) {
     if !matches!(state.activity.get_untracked(), Activity::Stopped { .. }) {
         state.activity.set(Activity::Running(0, PARTS as u32));
     }
-    state.with_client(|client| client.fleet(packed));
+    state.with_client(|client| client.long(packed));
 }
 
 /// Takes what a worker tells of the fleet; a door.

@@ -124,8 +124,7 @@ fn restart(state: State, card: Memo<Card>) -> El {
             Right::Restart { message, .. } => message.clone(),
             _ => String::new(),
         });
-        let link =
-            crate::url_state::link_to(crate::state::View::Plan, &state.scenario.get_untracked());
+        let link = crate::url_state::link_to(state, crate::state::View::Plan);
         browser::copy(&strings::details(&message, &link), move |worked| {
             let text = if worked { strings::DETAILS_COPIED } else { strings::COPY_FAILED };
             state.toast.set(Some(text.to_owned()));
