@@ -16,6 +16,7 @@ use crate::{
     theme::{ThemeState, media_signal},
     url_state,
     views::{
+        compare::compare,
         fleet::fleet,
         know::know,
         plan::{ANSWER_ID, announcer, plan},
@@ -52,8 +53,8 @@ pub(crate) fn app() {
 fn build(late: LatePart, link: &str) {
     let kept = Kept::new();
     let Parsed { scenario, notices } = url_state::opened(link, kept);
-    let state =
-        State::new(scenario, (View::of_link(link), url_state::words_of(link)), notices, kept, late);
+    let shown = (View::of_link(link), url_state::words_of(link));
+    let state = State::new(scenario, shown, notices, kept, late);
     let layout = Layout {
         is_phone: media_signal("(max-width: 599px)"),
         is_narrow: media_signal("(max-width: 899px)"),
@@ -99,6 +100,10 @@ fn page(state: State, layout: Layout) -> El {
             View::Fleet => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
                 state.late.view(strings::VIEW_NOT_LOADED, instead, || fleet(state, condensed))
+            }
+            View::Compare => {
+                let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
+                state.late.view(strings::VIEW_NOT_LOADED, instead, || compare(state))
             }
             View::Know => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);

@@ -19,6 +19,8 @@ pub(crate) enum Icon {
     Settings,
     Close,
     Keys,
+    Pin,
+    Export,
 }
 
 impl Icon {
@@ -44,6 +46,8 @@ impl Icon {
             Self::Keys => {
                 "M1.8 4h12.4v8H1.8zM4.4 6.6h.1M6.8 6.6h.1M9.2 6.6h.1M11.6 6.6h.1M4.8 9.4h6.4"
             }
+            Self::Pin => "M6 2h4M6.5 2v4.5L4.5 9h7l-2-2.5V2M8 9v5",
+            Self::Export => "M8 2.5v7M5 6.8l3 3 3-3M2.8 11v2.2h10.4V11",
             Self::Close => "m4.5 4.5 7 7M11.5 4.5l-7 7",
             Self::Settings => {
                 "M2.5 4.5h6M12 4.5h1.5M2.5 11.5h1.5M7.5 11.5h6M10.2 2.8a1.7 1.7 0 1 0 0 3.4 1.7 1.7 0 \

@@ -144,8 +144,8 @@ pub(crate) fn listen(state: State, sheet: &KeySheet) {
                 event.prevent_default();
                 state.step(false);
             }
-            // The browser closes the sheet.
-            "Escape" if sheet.node().open() => {}
+            // The browser closes what is open.
+            "Escape" if is_covered() => {}
             "Escape" if state.sheet.get_untracked() == Sheet::Peek => state.stop(),
             "Escape" => state.sheet.set(Sheet::Peek),
             key if !command && !event.alt_key() && !types && sheet.letters.get_untracked() => {
@@ -159,16 +159,25 @@ pub(crate) fn listen(state: State, sheet: &KeySheet) {
 fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
     match key {
         "?" => sheet.toggle(),
-        _ if sheet.node().open() => {}
+        _ if is_covered() => {}
         "r" | "R" if state.view.get_untracked() == View::Know => state.prove(),
         "r" | "R" => state.run_again(),
         "1" => state.show(View::Plan),
         "2" => state.show(View::Fleet),
+        "3" => state.show(View::Compare),
         "6" => state.show(View::Know),
+        "p" | "P" => shell::pin(state),
+        "x" | "X" => shell::swap(state),
+        "e" | "E" => shell::export(state),
         "t" | "T" => state.knee_as_table.update(|on| *on = !*on),
         "l" | "L" => shell::copy_link(state),
         _ => {}
     }
+}
+
+/// Whether a dialog is open.
+fn is_covered() -> bool {
+    document().query_selector("dialog[open]").ok().flatten().is_some()
 }
 
 /// Whether the keys that undo belong to what has the focus: a field in which something is being typed,

@@ -20,7 +20,7 @@ use crate::{
     theme::{Choice, ThemeState},
     url_state,
     views::{
-        fleet,
+        compare, export, fleet,
         plan::{ANSWER_ID, settings_panel},
     },
 };
@@ -40,6 +40,7 @@ pub(crate) fn top_bar() -> El {
     let views = el("nav").class("views").attr("aria-label", strings::VIEWS).child([
         view_link(state, View::Plan, strings::PLAN),
         view_link(state, View::Fleet, strings::FLEET),
+        view_link(state, View::Compare, strings::COMPARE),
         el("span").class("views-line").attr("aria-hidden", "true"),
         view_link(state, View::Know, strings::KNOW),
     ]);
@@ -54,6 +55,11 @@ pub(crate) fn top_bar() -> El {
         quiet_button(strings::REDO, Icon::Redo)
             .flag_of("disabled", move || !state.steps.with(|steps| steps.can_redo()))
             .on(ev::click, move |_| state.step(false)),
+        labelled_button(Icon::Pin, strings::PIN, strings::UNPIN, state)
+            .on(ev::click, move |_| pin(state)),
+        labelled_button(Icon::Export, strings::EXPORT, strings::EXPORT, state)
+            .attr("aria-haspopup", "dialog")
+            .on(ev::click, move |_| export(state)),
         button("button button-filled")
             .attr("aria-label", strings::COPY_LINK)
             .on(ev::click, move |_| copy_link(state))
@@ -91,6 +97,33 @@ fn button(class: &str) -> El {
 /// A button that shows only its icon.
 fn quiet_button(name: &str, icon: Icon) -> El {
     button("button button-quiet").attr("aria-label", name).attr("title", name).child(icon.el())
+}
+
+/// A button whose name is hidden where there is little room, and is another one while a scenario is
+/// pinned.
+fn labelled_button(icon: Icon, name: &'static str, pinned: &'static str, state: State) -> El {
+    let name = move || if state.is_pinned() { pinned } else { name };
+    button("button bar-button")
+        .attr_of("aria-label", name)
+        .attr_of("title", name)
+        .child([icon.el(), el("span").class("bar-name").text_of(name)])
+}
+
+/// Pins the scenario, or unpins the one that is.
+pub(crate) fn pin(state: State) {
+    state.late.before(Box::new(move || compare::pin(state)));
+}
+
+/// Makes the pinned scenario the one that is edited, and the other way round.
+pub(crate) fn swap(state: State) {
+    if state.is_pinned() {
+        state.late.before(Box::new(move || compare::swap(state)));
+    }
+}
+
+/// Opens what can be taken away.
+pub(crate) fn export(state: State) {
+    state.late.before(Box::new(move || export::open(state)));
 }
 
 /// Opens the list of keys; a phone has none.

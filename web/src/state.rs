@@ -84,6 +84,8 @@ pub(crate) struct State {
     pub(crate) fleet_said: RwSignal<String>,
     /// What is asked beside the plan.
     pub(crate) decisions: RwSignal<Option<Seldom>>,
+    /// What is known of two scenarios that are compared.
+    pub(crate) compared: RwSignal<Option<Seldom>>,
     /// What the link says beside the scenario, each word with its `&`.
     pub(crate) words: RwSignal<String>,
     /// The toast beside which the recording is offered as a file.
@@ -139,6 +141,8 @@ pub(crate) enum View {
     Plan,
     /// What a fleet does over time.
     Fleet,
+    /// Two scenarios under the same users.
+    Compare,
     /// How we know.
     Know,
 }
@@ -149,6 +153,7 @@ impl View {
         let mut names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
         match names.next_back() {
             Some(Self::FLEET) => Self::Fleet,
+            Some(Self::COMPARE) => Self::Compare,
             Some(Self::KNOW) => Self::Know,
             _ => Self::Plan,
         }
@@ -168,11 +173,13 @@ impl View {
         match self {
             Self::Plan => "",
             Self::Fleet => Self::FLEET,
+            Self::Compare => Self::COMPARE,
             Self::Know => Self::KNOW,
         }
     }
 
     const FLEET: &'static str = "fleet";
+    const COMPARE: &'static str = "compare";
     const KNOW: &'static str = "know";
 }
 
@@ -225,8 +232,9 @@ impl State {
             pools: RwSignal::new(None),
             pools_are_stale: RwSignal::new(false),
             fleet: RwSignal::new(None),
+            compared: RwSignal::new(None),
             decisions: RwSignal::new(None),
-            words: RwSignal::new(words),
+            words: RwSignal::new(words.clone()),
             fleet_said: RwSignal::new(String::new()),
             offer: RwSignal::new(None),
             resolution,
@@ -239,7 +247,7 @@ impl State {
             cautions: RwSignal::new(Vec::new()),
             dragging: RwSignal::new(false),
             toast: RwSignal::new(None),
-            steps: RwSignal::new(Steps::new(first)),
+            steps: RwSignal::new(Steps::new((first, words))),
             last_control: RwSignal::new("rate"),
             sheet: RwSignal::new(Sheet::Peek),
             knee_as_table: RwSignal::new(false),
@@ -282,7 +290,8 @@ impl State {
     #[inline(never)]
     pub(crate) fn put_in_force(self, mover: &'static str, scenario: Scenario) {
         self.mover.set_value(mover);
-        self.steps.update(|steps| steps.take(&scenario, mover));
+        let words = self.words.get_untracked();
+        self.steps.update(|steps| steps.take(&scenario, &words, mover));
         self.scenario.set(scenario);
     }
 
@@ -493,6 +502,11 @@ impl State {
         }
     }
 
+    /// Whether another scenario is pinned, to compare with.
+    pub(crate) fn is_pinned(self) -> bool {
+        self.words.with(|words| words.contains("&versus="))
+    }
+
     /// A fresh worker after the last one died twice; once more what did not load.
     pub(crate) fn start_again(self) {
         if self.activity.get_untracked() == Activity::NotLoaded {
@@ -577,8 +591,9 @@ impl State {
 
     /// Undoes or does again one change.
     pub(crate) fn step(self, back: bool) {
-        let scenario = self.steps.try_update(|steps| steps.step(back)).flatten();
-        if let Some(scenario) = scenario {
+        let settled = self.steps.try_update(|steps| steps.step(back)).flatten();
+        if let Some((scenario, words)) = settled {
+            self.words.set(words);
             self.put_in_force(STEPPING, scenario);
         }
     }

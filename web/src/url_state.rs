@@ -33,11 +33,13 @@ pub(crate) fn fragment() -> String {
     hash.strip_prefix('#').unwrap_or(&hash).to_owned()
 }
 
-/// What a link says beside the scenario and the view: prices, a job. Only the late part reads it.
+/// What a link says beside the scenario and the view: prices, a job, another scenario to compare with. Only
+/// the late part reads it.
 pub(crate) fn words_of(link: &str) -> String {
+    const KEYS: [&str; 4] = ["price=", "utilisation=", "demand=", "versus="];
     let mut words = String::new();
     for piece in link.split(['&', '#']) {
-        if ["price=", "utilisation=", "demand="].iter().any(|key| piece.starts_with(key)) {
+        if KEYS.iter().any(|key| piece.starts_with(key)) {
             words.push('&');
             words.push_str(piece);
         }

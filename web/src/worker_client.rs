@@ -13,10 +13,9 @@ use sim_worker::late;
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 use web_sys::{Blob, Event, File, MessageEvent};
 
-pub(crate) use link::script;
+pub(crate) use link::{Link, script};
 
 use crate::{answered::Resolution, browser::now_ms};
-use link::Link;
 
 /// Silence after which a busy worker counts as dead, in milliseconds.
 const SILENCE_MS: f64 = 10_000.0;

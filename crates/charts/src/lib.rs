@@ -20,6 +20,7 @@ mod memory_bar;
 mod metrics;
 mod naming;
 mod paint;
+mod pair;
 mod queues;
 mod scale;
 mod series;
@@ -41,13 +42,14 @@ pub use fleet::{
 pub use geometry::{KneeGeometry, Panel, Rect};
 pub use knee::{draw_cursor, draw_knee, knee_geometry};
 pub use memory_bar::{MemoryPart, draw_memory_bar};
+pub use pair::{PairData, draw_pair, draw_pair_cursor};
 pub use queues::{QueueDot, QueuePanel, draw_queues};
 pub use scale::{Scale, Spread};
 pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
 pub use svg::{
-    accuracy_svg, costs_svg, fleet_svg, knee_svg, memory_bar_svg, queues_svg, tornado_svg,
+    accuracy_svg, costs_svg, fleet_svg, knee_svg, memory_bar_svg, pair_svg, queues_svg, tornado_svg,
 };
 pub use theme::Theme;
 pub use tornado::{TornadoBar, TornadoData, draw_tornado};

@@ -13,6 +13,7 @@ use crate::ground::unstable_ground;
 use crate::knee::draw_knee;
 use crate::memory_bar::{MemoryPart, draw_memory_bar};
 use crate::paint::{Brush, HALO_PX};
+use crate::pair::{PairData, draw_pair};
 use crate::queues::{QueuePanel, draw_queues};
 use crate::style::Style;
 use crate::theme::Theme;
@@ -26,6 +27,17 @@ use crate::tornado::{TornadoData, draw_tornado};
 pub fn knee_svg(data: &KneeData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
     document("Latency and goodput as load rises", theme, style, |root| {
         draw_knee(root, data, theme, style).map(|_| ())
+    })
+}
+
+/// Two knees on one chart as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its panels.
+pub fn pair_svg(data: &PairData, theme: &Theme, style: &Style) -> Result<String, ChartError> {
+    document("Both as load rises", theme, style, |root| {
+        draw_pair(root, data, theme, style).map(|_| ())
     })
 }
 

@@ -14,24 +14,24 @@ use crate::theme::Theme;
 
 /// Curves are drawn in pieces this long, CSS px.
 const SAMPLE_PX: f64 = 2.0;
-const MAIN_PX: f64 = 2.25;
+pub(crate) const MAIN_PX: f64 = 2.25;
 const SECONDARY_PX: f64 = 1.25;
-const TARGET_PX: f64 = 1.5;
+pub(crate) const TARGET_PX: f64 = 1.5;
 const AREA_OPACITY: f64 = 0.12;
-const TARGET_DASH: Dash = Dash(2.0, 3.0);
-const TPOT_DASH: Dash = Dash(7.0, 3.0);
+pub(crate) const TARGET_DASH: Dash = Dash(2.0, 3.0);
+pub(crate) const TPOT_DASH: Dash = Dash(7.0, 3.0);
 /// Dots of one px with round ends: strokes here end square, so they are drawn as long as they look.
 const CLOSED_FORM_DASH: Dash = Dash(2.0, 3.0);
 const OFFERED_DASH: Dash = Dash(4.0, 3.0);
 
 /// What a curve's number at a rate stands for.
-type ValueAt = fn(f64, f64) -> f64;
+pub(crate) type ValueAt = fn(f64, f64) -> f64;
 
-fn itself(_rate: f64, value: f64) -> f64 {
+pub(crate) fn itself(_rate: f64, value: f64) -> f64 {
     value
 }
 
-fn seconds(_rate: f64, ln: f64) -> f64 {
+pub(crate) fn seconds(_rate: f64, ln: f64) -> f64 {
     libm::exp(ln)
 }
 
@@ -124,7 +124,7 @@ fn placed(curve: &Curve, panel: &Panel, geometry: &KneeGeometry, value: ValueAt)
     samples.filter(|(x, y)| *x <= geometry.plot.right && y.is_finite()).collect()
 }
 
-fn trace<DB: DrawingBackend>(
+pub(crate) fn trace<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     points: &[Point],
     panel: &Panel,
@@ -134,7 +134,7 @@ fn trace<DB: DrawingBackend>(
 }
 
 /// An interval around a curve. Curves without one draw nothing.
-fn band<DB: DrawingBackend>(
+pub(crate) fn band<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     band: &Band,
     panel: &Panel,

@@ -127,11 +127,18 @@ impl Compare {
     /// # Errors
     /// A set-up holds a number outside its domain; a resolved scenario does not.
     pub fn finish(&self) -> Result<Option<CompareAnswer>, SetupError> {
+        let mut pair = self.pair()?;
+        if let Some(pair) = &mut pair {
+            while pair.advance(u64::MAX) != Progress::Done {}
+        }
+        Ok(self.finish_with(pair))
+    }
+
+    /// The same with the runs of [`Self::pair`], once they are done.
+    #[must_use]
+    pub fn finish_with(&self, pair: Option<Pair>) -> Option<CompareAnswer> {
         let all: Vec<Option<&PlanAnswer>> = self.plans.answers().collect();
-        let (Some(Some(first)), Some(Some(second))) = (all.first(), all.get(1)) else {
-            return Ok(None);
-        };
-        let answers = [(*first).clone(), (*second).clone()];
+        let answers = self.both_answers()?;
         let load = |answer: Option<&PlanAnswer>| answer.and_then(capacity);
         let each: Vec<Option<f64>> = all.iter().skip(2).map(|answer| load(*answer)).collect();
         let (of_first, of_second) = each.split_at(self.replications.min(each.len()));
@@ -144,12 +151,24 @@ impl Compare {
         let capacity_change = changes
             .zip(whole)
             .map(|(each, (after, before))| Estimate::around(after / before - 1.0, &each));
-        let requests = self.requests(&answers)?;
-        Ok(Some(CompareAnswer { answers, capacity_change, requests }))
+        let requests = pair.and_then(Pair::paired);
+        Some(CompareAnswer { answers, capacity_change, requests })
     }
 
-    /// Both engines at the smaller of their planned loads, with the same requests.
-    fn requests(&self, answers: &[PlanAnswer; 2]) -> Result<Option<PairedRequests>, SetupError> {
+    fn both_answers(&self) -> Option<[PlanAnswer; 2]> {
+        let mut all = self.plans.answers();
+        let (first, second) = (all.next()??, all.next()??);
+        Some([first.clone(), second.clone()])
+    }
+
+    /// Both engines at the smaller of their planned loads, with the same requests, ready to run. None
+    /// before both are planned, where one has no planned load, and where one has users and the other a
+    /// rate.
+    ///
+    /// # Errors
+    /// A set-up holds a number outside its domain; a resolved scenario does not.
+    pub fn pair(&self) -> Result<Option<Pair>, SetupError> {
+        let Some(answers) = self.both_answers() else { return Ok(None) };
         let planned = |answer: &PlanAnswer| {
             answer.planned.map(|point| point.users.unwrap_or(point.rate_per_s))
         };
@@ -159,15 +178,36 @@ impl Compare {
         let loads = planned(&answers[0]).zip(planned(&answers[1])).filter(|_| are_alike);
         let Some((a, b)) = loads else { return Ok(None) };
         let load = lesser(a, b);
-        let run = |resolved: &Resolved, demand: Demand| -> Result<Run, SetupError> {
+        let start = |resolved: &Resolved, demand: Demand| {
             let base = (&crate::steady::steady(&resolved.setup), &resolved.attendance);
             let job = demand.job(base, load, 0);
             let keep = Keep { requests: true, ..Keep::default() };
-            let mut simulation = Simulation::attended(&job.setup, &job.attendance, keep)?;
-            while simulation.advance(u64::MAX) != Progress::Done {}
-            Ok(simulation.finish())
+            Simulation::attended(&job.setup, &job.attendance, keep)
         };
-        Ok(paired(load, &run(first, demands[0])?, &run(second, demands[1])?))
+        let simulations = [start(first, demands[0])?, start(second, demands[1])?];
+        Ok(Some(Pair { load, simulations }))
+    }
+}
+
+/// Both engines with the same requests, under way.
+pub struct Pair {
+    load: f64,
+    simulations: [Simulation; 2],
+}
+
+impl Pair {
+    /// Goes on by so many events of one of them, at most.
+    pub fn advance(&mut self, events: u64) -> Progress {
+        let [first, second] = &mut self.simulations;
+        match first.advance(events) {
+            Progress::Done => second.advance(events),
+            running => running,
+        }
+    }
+
+    fn paired(self) -> Option<PairedRequests> {
+        let [first, second] = self.simulations;
+        paired(self.load, &first.finish(), &second.finish())
     }
 }
 

@@ -50,7 +50,7 @@ pub use calibrate::{
     Predicted,
 };
 pub use closed_form::{ClosedForm, closed_form};
-pub use compare::{ChangedRequest, Compare, CompareAnswer, PairedRequests};
+pub use compare::{ChangedRequest, Compare, CompareAnswer, Pair, PairedRequests};
 pub use cost::{Cost, Dollars, HOURS_PER_MONTH, TokenCost};
 pub use job::Job;
 pub use measured::{MeasuredKnee, SeenLoad, measured_knee};

@@ -17,7 +17,9 @@ use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use fleet::{FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums};
-pub use long::{Decision, DecisionAsked, DecisionNews, LongAsked};
+pub use long::{
+    CompareNews, Decision, DecisionAsked, DecisionNews, LongAsked, ReportNews, ReportTexts,
+};
 pub use pools::{PoolsAnswer, PoolsAsked, PoolsOutcome, PoolsSeen, PoolsSent};
 pub use question::{Question, Traffic};
 pub use recording::{Lengths, Recording, Saved};
@@ -130,7 +132,7 @@ pub enum FromWorker {
     Long {
         /// The request that this is about.
         generation: u64,
-        /// What [`pack`] makes of a [`FleetNews`], or of a [`DecisionNews`].
+        /// What [`pack`] makes of a [`FleetNews`], or of what else tells of a long question.
         packed: Vec<u8>,
         /// Whether there is nothing more to come.
         complete: bool,

@@ -1,10 +1,12 @@
-//! Long questions as they cross between page and worker: fleets over time, and what the Plan view asks
-//! beside its plan. A worker has one of them at a time.
+//! Long questions as they cross between page and worker: fleets over time, what the Plan view asks beside
+//! its plan, comparisons and reports. A worker has one of them at a time.
 
-use planner::{AlternativesAnswer, BatchAnswer, Dollars, SensitivityAnswer, WhyAnswer};
+use planner::{
+    AlternativesAnswer, BatchAnswer, CompareAnswer, Dollars, SensitivityAnswer, WhyAnswer,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::FleetAsked;
+use crate::{FleetAsked, Question};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,10 @@ pub enum LongAsked {
     Fleet(Box<FleetAsked>),
     /// A question about the plan.
     Decision(Box<DecisionAsked>),
+    /// Two scenarios under the same users.
+    Compare(Box<[Question; 2]>),
+    /// Reports of the scenario of this link: they tell of settings by their names.
+    Report(String),
 }
 
 /// A question about the plan.
@@ -59,4 +65,37 @@ pub enum DecisionNews {
     Job(Box<BatchAnswer>),
     /// There is nothing to simulate; why.
     Refused(String),
+}
+
+/// What a worker tells of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CompareNews {
+    /// Runs made, of about how many.
+    Progress(u32, u32),
+    /// What differs.
+    Answer(Box<CompareAnswer>),
+    /// There is nothing to compare; why.
+    Refused(String),
+}
+
+/// What a worker tells of reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ReportNews {
+    /// Runs made, of about how many.
+    Progress(u32, u32),
+    /// The reports as they are saved.
+    Texts(Box<ReportTexts>),
+    /// There is nothing to report; why.
+    Refused(String),
+}
+
+/// Reports of one scenario, the same as the command line's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReportTexts {
+    /// For people, without its chart.
+    pub markdown: String,
+    /// One page that opens without a network.
+    pub html: String,
+    /// For machines.
+    pub json: String,
 }

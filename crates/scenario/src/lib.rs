@@ -55,7 +55,7 @@ pub use fleet::{
 };
 pub use json::ScenarioError;
 pub use late::{late_part_is_here, set_late_part_absent};
-pub use link::page_word;
+pub use link::{VERSUS, page_word};
 pub use notice::{Notice, NoticeKind, Parsed};
 pub use overload::{Clients, ClosedLoop, LinePolicy, Need, OVERLOAD_NEEDS, Overload, Spread};
 pub use profile::Profile;

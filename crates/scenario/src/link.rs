@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Keys of the page, which are no settings of the scenario.
-const PAGE_KEYS: [&str; 6] = ["view", "lab", "step", "price", "utilisation", "demand"];
+const PAGE_KEYS: [&str; 7] = ["view", "lab", "step", "price", "utilisation", "demand", VERSUS];
 
 impl Scenario {
     /// Read a link: a whole address, its fragment, or the fragment's text. Never fails: what cannot
@@ -59,6 +59,27 @@ impl Scenario {
 pub fn page_word(link: &str, key: &str) -> Option<String> {
     let words = form_urlencoded::parse(fragment(link).as_bytes());
     words.filter(|(name, _)| name == key).last().map(|(_, value)| value.into_owned())
+}
+
+/// Key of a whole scenario that a link holds beside its own, to be compared with it.
+pub const VERSUS: &str = "versus";
+
+impl Scenario {
+    /// The scenario as a word of another scenario's link: `versus=` and its own link, escaped.
+    #[must_use]
+    pub fn as_versus(&self) -> String {
+        let mut word = format!("{VERSUS}=");
+        word.extend(form_urlencoded::byte_serialize(self.to_link().as_bytes()));
+        word
+    }
+
+    /// The scenario that a link wants to be compared with, and what of it was not taken as written; `None`
+    /// where it holds none.
+    #[must_use]
+    pub fn versus(link: &str) -> Option<Parsed> {
+        let text = page_word(link, VERSUS).filter(|text| !text.trim().is_empty())?;
+        Some(Self::from_link(&text))
+    }
 }
 
 /// The part of an address that holds the scenario.
@@ -112,5 +133,36 @@ mod tests {
             parsed.scenario.to_link(),
             Scenario::from_link("v=1&rate=40").scenario.to_link()
         );
+    }
+
+    #[test]
+    fn a_link_holds_another_scenario() {
+        let mut first = Scenario::preset();
+        for (key, value) in
+            [("model", "a/b&c=d #1"), ("class.rag", "share:20,in:fixed(100)"), ("rate", "12.5")]
+        {
+            first.set(key, value).unwrap();
+        }
+        let second = Scenario::preset();
+        let link = [&second.to_link(), "&view=compare&", &first.as_versus()].concat();
+        assert!(!link.contains(' ') && link.matches('#').count() == 0, "{link}");
+        let told = Scenario::versus(&link).unwrap();
+        assert_eq!((told.scenario, told.notices.len()), (first, 0));
+        // Whoever does not compare sees the other one alone, and nothing odd.
+        let alone = Scenario::from_link(&link);
+        assert_eq!((alone.scenario, alone.notices.len()), (second, 0));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_other_is_told() {
+        for none in ["v=1", "v=1&versus=", "v=1&versus", "v=1&versus=+"] {
+            assert_eq!(Scenario::versus(none), None, "{none}");
+        }
+        let told = Scenario::versus("v=1&versus=v%3D1%26rate%3Dmany%26gpus%3D3").unwrap();
+        let keys: Vec<&str> = told.notices.iter().map(|notice| notice.key.as_str()).collect();
+        assert_eq!(keys, ["rate", "gpus"]);
+        // Cut off in the middle of an escape: what is whole counts.
+        let told = Scenario::versus("v=1&versus=v%3D1%26rate%3D50%2").unwrap();
+        assert_eq!(told.notices.len(), 1, "{:?}", told.notices);
     }
 }

@@ -19,7 +19,7 @@ use sim_core::{
     },
 };
 
-use crate::{aside::Aside, decision_task, recording_task::sentence};
+use crate::{aside::Aside, compare_task, decision_task, recording_task::sentence, report_task};
 
 /// Events between two looks at the clock.
 const EVENTS_PER_LOOK: u64 = 512;
@@ -30,8 +30,8 @@ const MOST_TO_COMPARE: u64 = 600_000;
 /// A start that is over at once, seconds.
 const QUICK_START_S: f64 = 5.0;
 
-/// Begins the fleet, or another long question, that the page calls `generation`. Requests are those of `trace` where the question
-/// is about a recording.
+/// Begins the fleet, or another long question, that the page calls `generation`. Requests are those of
+/// `trace` where the question is about a recording.
 #[inline(never)]
 pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
     begin_late(generation, packed, trace)
@@ -42,6 +42,8 @@ pub(crate) fn begin(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) 
 fn begin_late(generation: u64, packed: &[u8], trace: Option<&Arc<Trace>>) -> Box<dyn Aside> {
     let stage = match protocol::unpack::<LongAsked>(packed) {
         Some(LongAsked::Decision(asked)) => return decision_task::begin(generation, *asked),
+        Some(LongAsked::Compare(both)) => return compare_task::begin(generation, &both),
+        Some(LongAsked::Report(link)) => return report_task::begin(generation, link),
         Some(LongAsked::Fleet(asked)) => Stage::begin(&asked, trace),
         None => Err("The page and its worker do not understand each other. Reload it.".into()),
     };

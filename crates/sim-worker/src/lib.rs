@@ -5,6 +5,7 @@
 //! 4 ms each time, a microtask would never let the page's messages in.
 
 mod aside;
+mod compare_task;
 mod decision_task;
 mod fleet_task;
 pub mod late;
@@ -12,6 +13,7 @@ mod pools_task;
 mod proof_task;
 mod recording_file;
 mod recording_task;
+mod report_task;
 mod session;
 
 use std::{

@@ -1,14 +1,18 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod compare;
 mod decisions;
+mod export;
 mod fleet;
 mod know;
 mod pools;
 mod recording;
 mod settings;
 
+pub(crate) use compare::*;
 pub(crate) use decisions::*;
+pub(crate) use export::*;
 pub(crate) use fleet::*;
 pub(crate) use know::*;
 pub(crate) use pools::*;
@@ -98,10 +102,13 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
-            ("1, 2, 6", "Plan, Fleet, How we know"),
+            ("1, 2, 3, 6", "Plan, Fleet, Compare, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),
+            ("P", "pin to compare, unpin"),
+            ("X", "swap A and B"),
+            ("E", "export"),
             ("Esc", "stop a run, close what is open"),
             ("Ctrl Z, Ctrl Shift Z", "undo, redo a setting"),
         ],

@@ -8,7 +8,7 @@ use wasm_bindgen::{
 use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// A worker with its listeners.
-pub(super) struct Link {
+pub(crate) struct Link {
     worker: Worker,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(Event)>,
@@ -19,7 +19,7 @@ impl Link {
     ///
     /// # Errors
     /// What the browser did not do.
-    pub(super) fn open(
+    pub(crate) fn open(
         on_message: Closure<dyn Fn(MessageEvent)>,
         on_error: Closure<dyn Fn(Event)>,
     ) -> Result<Self, String> {
@@ -37,12 +37,12 @@ impl Link {
     }
 
     /// Passes a message on; tells whether the browser took it.
-    pub(super) fn pass(&self, message: &JsValue) -> bool {
+    pub(crate) fn pass(&self, message: &JsValue) -> bool {
         self.worker.post_message(message).is_ok()
     }
 
     /// Ends the worker; nothing is heard of it from here on.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.worker.set_onmessage(None);
         self.worker.set_onerror(None);
         self.worker.set_onmessageerror(None);

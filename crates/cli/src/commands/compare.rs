@@ -56,8 +56,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The two scenarios: the words before `vs` and those after it. Where only settings stand after it, they
-/// change the first.
+/// change the first. A single link of the page that holds a pinned scenario is both.
 fn both(words: &[String]) -> Result<(Asked, Asked), Failure> {
+    if let [only] = words
+        && matches!(Word::of(only)?, Word::Link(_))
+        && let Some(pinned) = Scenario::versus(only)
+    {
+        input::tell(&pinned.notices);
+        return Ok((asked(vec![pinned.scenario.to_link()])?, asked(vec![only.clone()])?));
+    }
     let place = words.iter().position(|word| word == "vs");
     let (first, second) = match (place, words) {
         (Some(place), _) => (words[..place].to_vec(), words[place + 1..].to_vec()),
@@ -78,14 +85,16 @@ fn both(words: &[String]) -> Result<(Asked, Asked), Failure> {
         are_settings &= !matches!(Word::of(word)?, Word::Link(_) | Word::File(_));
     }
     let second = if are_settings { [&first[..], &second].concat() } else { second };
-    let asked = |words: Vec<String>| {
-        let asked = input::asked(&ScenarioArgs { words, preset: None, json_file: None })?.told();
-        match asked.job {
-            Some(_) => Err(Failure::input(
-                "demand: a job has no rate, so that there is nothing to compare. Give a rate.",
-            )),
-            None => Ok(asked),
-        }
-    };
     Ok((asked(first)?, asked(second)?))
+}
+
+/// One side, which has a rate.
+fn asked(words: Vec<String>) -> Result<Asked, Failure> {
+    let asked = input::asked(&ScenarioArgs { words, preset: None, json_file: None })?.told();
+    match asked.job {
+        Some(_) => Err(Failure::input(
+            "demand: a job has no rate, so that there is nothing to compare. Give a rate.",
+        )),
+        None => Ok(asked),
+    }
 }

@@ -49,3 +49,19 @@ fn what_cannot_be_compared_is_refused() {
         assert!(message.contains(word), "{words:?}: {message}");
     }
 }
+
+/// A link of the page in whose Compare view something is pinned is a whole comparison.
+#[test]
+fn a_link_with_a_pinned_scenario_is_both() {
+    let few = "sim.requests=300&sim.replications=3";
+    let pinned = few.replace('=', "%3D").replace('&', "%26");
+    let link =
+        format!("https://example.org/#v=1&{few}&gpu=h200-sxm&view=compare&versus=v%3D1%26{pinned}");
+    let told = json(&["compare", &link, "--json"]);
+    let (a, b) = (format!("v=1&{few}"), format!("v=1&{few}&gpu=h200-sxm"));
+    assert_eq!(told, json(&["compare", &a, "vs", &b, "--json"]));
+    let bad = link.replace("v%3D1%26", "v%3D1%26rate%3Dmany%26");
+    let output = headroom(&["compare", &bad]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("many"), "{said}");
+}
