@@ -11,6 +11,7 @@
 //! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
 //! in the unit.
 
+mod accuracy;
 mod alternatives;
 mod assumptions;
 mod attempts;
@@ -69,6 +70,7 @@ pub use export::{Deployment, bench_command, kubernetes, serve_command};
 pub use fleet_over_time::{fleet_csv, fleet_data, fleet_json, fleet_text};
 pub use json::{SCHEMA, json_with_notices, plan_json, plan_json_with, run_json, sweep_json};
 pub use knee::{by_load, knee_csv, knee_data, knee_frame, knee_table};
+pub use accuracy::{RegimeError, TimeError, regime_errors};
 pub use know::{
     cell_values, compared, figure_name, know_extent, know_headline, plateau_deviation,
     plateau_name, queue_name, queue_words, setting_name, truth_figures, truth_title,
