@@ -16,6 +16,7 @@ use crate::{
     theme::{ThemeState, media_signal},
     url_state,
     views::{
+        calibrate::calibrate,
         fleet::fleet,
         know::know,
         plan::{ANSWER_ID, announcer, plan},
@@ -98,6 +99,10 @@ fn page(state: State, layout: Layout) -> El {
             View::Fleet => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
                 state.late.view(strings::VIEW_NOT_LOADED, instead, || fleet(state, condensed))
+            }
+            View::Calibrate => {
+                let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
+                state.late.view(strings::VIEW_NOT_LOADED, instead, || calibrate(state))
             }
             View::Know => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);

@@ -164,6 +164,7 @@ fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
         "r" | "R" => state.run_again(),
         "1" => state.show(View::Plan),
         "2" => state.show(View::Fleet),
+        "4" => state.show(View::Calibrate),
         "6" => state.show(View::Know),
         "t" | "T" => state.knee_as_table.update(|on| *on = !*on),
         "l" | "L" => shell::copy_link(state),

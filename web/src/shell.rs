@@ -40,6 +40,7 @@ pub(crate) fn top_bar() -> El {
     let views = el("nav").class("views").attr("aria-label", strings::VIEWS).child([
         view_link(state, View::Plan, strings::PLAN),
         view_link(state, View::Fleet, strings::FLEET),
+        view_link(state, View::Calibrate, strings::CALIBRATE),
         el("span").class("views-line").attr("aria-hidden", "true"),
         view_link(state, View::Know, strings::KNOW),
     ]);

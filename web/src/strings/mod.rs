@@ -1,12 +1,14 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod calibrate;
 mod fleet;
 mod know;
 mod pools;
 mod recording;
 mod settings;
 
+pub(crate) use calibrate::*;
 pub(crate) use fleet::*;
 pub(crate) use know::*;
 pub(crate) use pools::*;
@@ -94,7 +96,7 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
-            ("1, 2, 6", "Plan, Fleet, How we know"),
+            ("1, 2, 4, 6", "Plan, Fleet, Calibrate, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),

@@ -1,5 +1,6 @@
 //! The views of the page.
 
+pub(crate) mod calibrate;
 pub(crate) mod fleet;
 pub(crate) mod know;
 pub(crate) mod plan;

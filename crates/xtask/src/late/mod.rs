@@ -33,9 +33,11 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 22] = [
+const DOORS: [&str; 25] = [
     "scenario::resolve::changes::door",
     "scenario::wide::networks::door",
+    "web::views::calibrate::calibrate",
+    "web::views::calibrate::take",
     "web::views::fleet::ask",
     "web::views::fleet::fleet",
     "web::views::fleet::settings",
@@ -49,6 +51,7 @@ const DOORS: [&str; 22] = [
     "web::views::plan::refused::with_changes",
     "web::views::plan::recorded::recorded",
     "web::views::plan::settings_groups::furnish",
+    "sim_worker::calibrate_task::begin",
     "sim_worker::fleet_task::begin",
     "sim_worker::pools_task::begin",
     "sim_worker::proof_task::begin",
