@@ -26,8 +26,8 @@ pub(crate) const COPY_COMMAND: &str = "Copy the command";
 pub(crate) const COMMAND_COPIED: &str = "Copied as a command.";
 pub(crate) const SAMPLE_TOLD: &str = "The sample was made by the simulator, not measured: Qwen2.5-7B on an H100 that reaches less of its peak.";
 pub(crate) const TRY_SAMPLE: &str = "Try the sample";
-pub(crate) const UNDERSTOOD: &str = "What was understood";
-pub(crate) const POINTS: &str = "Point by point";
+pub(crate) const FILES_UNDERSTOOD: &str = "What was understood";
+pub(crate) const MEASURED_POINTS: &str = "Point by point";
 pub(crate) const POINTS_BESIDE: &str = "times of the client, mean or median as the file has them";
 pub(crate) const POINT_COLUMNS: [&str; 8] =
     ["Load", "TTFT measured", "before", "after", "TPOT measured", "before", "after", ""];

@@ -62,7 +62,7 @@ pub(crate) fn queue_at(queue: &str, load: f64) -> String {
     format!("{queue} at {}", number(load))
 }
 
-pub(crate) const ACCURACY: &str = "Predicted latency against measured";
+pub(crate) const LATENCY_ACCURACY: &str = "Predicted latency against measured";
 pub(crate) const ACCURACY_BESIDE: &str = "absolute error of runs whose model, GPU, engine and format were left out of the fit: median / P90";
 pub(crate) const ACCURACY_COLUMNS: [&str; 5] =
     ["Regime, as a share of a curve’s largest throughput", "Runs", "TTFT", "TPOT", "End to end"];

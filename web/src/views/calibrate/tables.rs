@@ -27,7 +27,7 @@ pub(super) fn understood(shown: Told) -> Nodes {
             found.map(beside).unwrap_or_default()
         })
     };
-    panel("card panel calibrate-understood", strings::UNDERSTOOD, "")
+    panel("card panel calibrate-understood", strings::FILES_UNDERSTOOD, "")
         .child(el("ul").class("calibrate-files").region(rows))
         .region(more)
         .into()
@@ -104,8 +104,8 @@ pub(super) fn points(shown: Told) -> El {
             found.map(|(at, point)| point_row(shown, at, point)).collect()
         })
     };
-    panel("card panel calibrate-points", strings::POINTS, strings::POINTS_BESIDE).child(table(
-        strings::POINTS,
+    panel("card panel calibrate-points", strings::MEASURED_POINTS, strings::POINTS_BESIDE).child(table(
+        strings::MEASURED_POINTS,
         &strings::POINT_COLUMNS,
         rows,
     ))

@@ -14,8 +14,8 @@ const WHOLE: f64 = 0.5;
 /// The card.
 pub(crate) fn accuracy() -> El {
     let rows = || report::regime_errors().iter().map(told).collect();
-    super::panel("card panel know-accuracy", strings::ACCURACY, strings::ACCURACY_BESIDE).child([
-        table(strings::ACCURACY, &strings::ACCURACY_COLUMNS, rows),
+    super::panel("card panel know-accuracy", strings::LATENCY_ACCURACY, strings::ACCURACY_BESIDE).child([
+        table(strings::LATENCY_ACCURACY, &strings::ACCURACY_COLUMNS, rows),
         el("p").class("know-outside").text(strings::ACCURACY_SOURCE),
     ])
 }
