@@ -231,3 +231,20 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
+
+test("errors by regime stand beside their source", async () => {
+  const { context, page, complaints } = await openKnow();
+  const card = page.locator(".know-accuracy");
+  await card.waitFor();
+  const cells = await card
+    .locator("tbody tr")
+    .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("th, td")].map((it) => it.textContent)));
+  assert.equal(cells.length, 10);
+  const dense = cells.map((row) => row.map(plain)).find(([regime]) => regime === "dense, below 80 %");
+  assert.deepEqual(dense, ["dense, below 80 %", "466", "15.2 % / 43.6 %", "9.3 % / 16.7 %", "8.1 % / 13.6 %"]);
+  assert.match(plain(await card.textContent()), /docs\/accuracy\.md/);
+  const widths = await card.locator(".accuracy-bar").evaluateAll((all) => all.map((bar) => bar.offsetWidth));
+  assert.ok(widths.every((width) => width > 0) && new Set(widths).size > 5, widths.join(" "));
+  noComplaints(complaints);
+  await context.close();
+});

@@ -16,6 +16,7 @@ use crate::{
     theme::{ThemeState, media_signal},
     url_state,
     views::{
+        calibrate::calibrate,
         compare::compare,
         fleet::fleet,
         know::know,
@@ -104,6 +105,10 @@ fn page(state: State, layout: Layout) -> El {
             View::Compare => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
                 state.late.view(strings::VIEW_NOT_LOADED, instead, || compare(state))
+            }
+            View::Calibrate => {
+                let instead = |text: &str, action| late::card(ANSWER_ID, text, action);
+                state.late.view(strings::VIEW_NOT_LOADED, instead, || calibrate(state))
             }
             View::Know => {
                 let instead = |text: &str, action| late::card(ANSWER_ID, text, action);

@@ -165,6 +165,7 @@ fn hear_letter(state: State, sheet: &KeySheet, key: &str) {
         "1" => state.show(View::Plan),
         "2" => state.show(View::Fleet),
         "3" => state.show(View::Compare),
+        "4" => state.show(View::Calibrate),
         "6" => state.show(View::Know),
         "p" | "P" => shell::pin(state),
         "x" | "X" => shell::swap(state),

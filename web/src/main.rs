@@ -30,6 +30,7 @@ mod steps;
 mod strings;
 mod theme;
 mod url_state;
+mod view;
 mod views;
 mod worker_client;
 

@@ -41,6 +41,7 @@ pub(crate) fn top_bar() -> El {
         view_link(state, View::Plan, strings::PLAN),
         view_link(state, View::Fleet, strings::FLEET),
         view_link(state, View::Compare, strings::COMPARE),
+        view_link(state, View::Calibrate, strings::CALIBRATE),
         el("span").class("views-line").attr("aria-hidden", "true"),
         view_link(state, View::Know, strings::KNOW),
     ]);

@@ -14,6 +14,7 @@ use protocol::Question;
 use scenario::{Notice, Scenario};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
+pub(crate) use crate::view::View;
 use crate::{
     answered::{Answered, Resolution, Stand},
     browser::{self, Debounce, now_ms},
@@ -25,7 +26,7 @@ use crate::{
     steps::Steps,
     strings,
     views::{
-        fleet,
+        calibrate, fleet,
         plan::{decisions, pools_card},
     },
     worker_client::{Asked, Client, News},
@@ -78,6 +79,8 @@ pub(crate) struct State {
     /// What came of prefill and decode pools, and whether that is of an older scenario.
     pub(crate) pools: RwSignal<Option<Seldom>>,
     pub(crate) pools_are_stale: RwSignal<bool>,
+    /// What is known of the calibration that was asked for last.
+    pub(crate) calibration: RwSignal<Option<Seldom>>,
     /// What is known of the fleet over time.
     pub(crate) fleet: RwSignal<Option<Seldom>>,
     /// What the live region says of it.
@@ -134,55 +137,6 @@ pub(crate) struct State {
     proof_began_ms: StoredValue<f64>,
 }
 
-/// A view of the one scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    /// How many GPUs.
-    Plan,
-    /// What a fleet does over time.
-    Fleet,
-    /// Two scenarios under the same users.
-    Compare,
-    /// How we know.
-    Know,
-}
-
-impl View {
-    /// The view that a link names; Plan where it names none, or one that is not here.
-    pub(crate) fn of_link(link: &str) -> Self {
-        let mut names = link.split(['&', '#']).filter_map(|piece| piece.strip_prefix("view="));
-        match names.next_back() {
-            Some(Self::FLEET) => Self::Fleet,
-            Some(Self::COMPARE) => Self::Compare,
-            Some(Self::KNOW) => Self::Know,
-            _ => Self::Plan,
-        }
-    }
-
-    /// A link to this view of a scenario.
-    pub(crate) fn link(self, scenario: &Scenario) -> String {
-        let link = scenario.to_link();
-        match self.name() {
-            "" => link,
-            name => [&link, "&view=", name].concat(),
-        }
-    }
-
-    /// Its name in links; Plan has none.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "",
-            Self::Fleet => Self::FLEET,
-            Self::Compare => Self::COMPARE,
-            Self::Know => Self::KNOW,
-        }
-    }
-
-    const FLEET: &'static str = "fleet";
-    const COMPARE: &'static str = "compare";
-    const KNOW: &'static str = "know";
-}
-
 /// How far the controls are open where they don't stand beside the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sheet {
@@ -231,6 +185,7 @@ impl State {
             file_is_refused: RwSignal::new(false),
             pools: RwSignal::new(None),
             pools_are_stale: RwSignal::new(false),
+            calibration: RwSignal::new(None),
             fleet: RwSignal::new(None),
             compared: RwSignal::new(None),
             decisions: RwSignal::new(None),
@@ -536,6 +491,7 @@ impl State {
                 let take = if self.is_fleet() { fleet::take } else { decisions::take };
                 take(self, &packed, complete);
             }
+            News::Calibration(packed, complete) => calibrate::take(self, packed, complete),
             News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
             News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),

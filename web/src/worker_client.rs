@@ -54,6 +54,9 @@ pub(crate) enum News {
     Pools(Vec<u8>),
     /// How far the long question is that was asked last, or what came of it; whether that was all.
     Long(Vec<u8>, bool),
+    /// What is told of the calibration that was asked for last, and whether that was all; nothing where the
+    /// worker died of it.
+    Calibration(Option<Vec<u8>>, bool),
     /// What became of the last file that was given: whether it is a recording, and what is told of it.
     FileRead(bool, Vec<u8>),
     /// The worker died of it.
@@ -88,6 +91,8 @@ struct Inner {
     pools: Option<(u64, Box<Question>, PoolsAsked)>,
     /// The same of a fleet over time, or of another long question.
     long: Option<(u64, Vec<u8>)>,
+    /// Generation of the calibration under way; what it is asked with, until it is asked.
+    calibration: Option<(u64, Option<Vec<u8>>)>,
     /// The file of the recording; a fresh worker gets it again.
     file: Option<File>,
     /// A file that is to become the recording.
@@ -161,6 +166,7 @@ impl Client {
         self.post_files();
         self.post_pools();
         self.post_long();
+        self.post_calibration();
         if let Some(asked) = waiting {
             self.ask(asked);
         }
@@ -247,6 +253,64 @@ impl Client {
         };
         if let Some((generation, packed)) = long {
             self.post(&ToWorker::Long { generation, packed });
+        }
+    }
+
+    /// Asks for a calibration, beside whatever else is asked; with nothing to ask it stops the one under way.
+    pub(crate) fn calibrate(&self, packed: Option<Vec<u8>>) {
+        let stopped = {
+            let mut inner = self.inner.borrow_mut();
+            let stopped = inner.calibration.take();
+            inner.generation += 1;
+            inner.last_sign_ms = now_ms();
+            inner.calibration = packed.map(|packed| (inner.generation, Some(packed)));
+            stopped
+        };
+        if let Some((generation, _)) = stopped {
+            self.post(&ToWorker::Cancel { generation });
+        }
+        self.post_calibration();
+    }
+
+    /// A worker is asked once: what it dies of would end the next one, too.
+    fn post_calibration(&self) {
+        let asked = {
+            let mut inner = self.inner.borrow_mut();
+            let can = inner.ready && inner.is_whole();
+            let asked = inner.calibration.as_mut().filter(|_| can);
+            asked.and_then(|(generation, packed)| Some((*generation, packed.take()?)))
+        };
+        if let Some((generation, packed)) = asked {
+            self.post(&ToWorker::Calibrate { generation, packed });
+        }
+    }
+
+    fn hear_of_calibration(&self, generation: u64, packed: Vec<u8>, complete: bool) {
+        let is_current = {
+            let mut inner = self.inner.borrow_mut();
+            let is_current = inner.calibration.as_ref().is_some_and(|(now, _)| *now == generation);
+            if is_current && complete {
+                inner.calibration = None;
+            }
+            is_current
+        };
+        if is_current {
+            (self.tell)(News::Calibration(Some(packed), complete));
+        }
+    }
+
+    /// What a worker dies of while it calibrates is the calibration.
+    fn blame_calibration(&self) {
+        let is_asked = {
+            let mut inner = self.inner.borrow_mut();
+            let is_asked = matches!(inner.calibration, Some((_, None)));
+            if is_asked {
+                inner.calibration = None;
+            }
+            is_asked
+        };
+        if is_asked {
+            (self.tell)(News::Calibration(None, true));
         }
     }
 
@@ -469,6 +533,9 @@ impl Client {
             FromWorker::Long { generation, packed, complete } => {
                 self.hear_of_long(generation, packed, complete);
             }
+            FromWorker::Calibration { generation, packed, complete } => {
+                self.hear_of_calibration(generation, packed, complete);
+            }
             FromWorker::FileRead { is_recording, packed } => {
                 self.hear_of_file(is_recording, packed);
             }
@@ -535,6 +602,7 @@ impl Client {
         self.post_files();
         self.post_pools();
         self.post_long();
+        self.post_calibration();
         if let Some(lost_ms) = lost_ms {
             (self.tell)(News::Revived { silent_ms: now_ms() - lost_ms });
         }
@@ -554,6 +622,7 @@ impl Client {
             }
             inner.last_look_ms = now;
             let reads = !inner.unheard.is_empty();
+            let reads = reads || inner.calibration.is_some();
             let busy =
                 reads || inner.flight.is_some() || inner.proof.is_some() || inner.long.is_some();
             let expects = inner.link.is_some() && (busy || !inner.ready);
@@ -568,6 +637,7 @@ impl Client {
     /// Ends the worker, keeps the question, and starts a fresh one unless that just failed.
     fn die(&self, message: String) {
         self.blame_candidate();
+        self.blame_calibration();
         let waits = {
             let mut inner = self.inner.borrow_mut();
             if inner.halted {

@@ -96,7 +96,7 @@ fn draw_panel<'a, DB: DrawingBackend>(
 }
 
 /// A line of so many times the measured time, cut to the panel.
-fn diagonal(panel: &Panel, x: &Scale, factor: f64) -> Vec<(f64, f64)> {
+pub(crate) fn diagonal(panel: &Panel, x: &Scale, factor: f64) -> Vec<(f64, f64)> {
     let low = if factor < 1.0 { x.low() / factor } else { x.low() };
     let high = if factor > 1.0 { x.high() / factor } else { x.high() };
     [low, high].iter().map(|time| (x.to_px(*time), panel.y.to_px(time * factor))).collect()
@@ -118,8 +118,13 @@ fn square<DB: DrawingBackend>(
 }
 
 fn range_of<'a>(dots: impl Iterator<Item = &'a AccuracyDot>) -> (f64, f64) {
+    range_of_times(dots.flat_map(|dot| [dot.measured_s, dot.predicted_s]))
+}
+
+/// Round ends of an axis that holds all these times, seconds.
+pub(crate) fn range_of_times(times: impl Iterator<Item = f64>) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, 0.0);
-    for value in dots.flat_map(|dot| [dot.measured_s, dot.predicted_s]) {
+    for value in times {
         if value > 0.0 && value.is_finite() {
             low = if value < low { value } else { low };
             high = if value > high { value } else { high };
@@ -128,7 +133,7 @@ fn range_of<'a>(dots: impl Iterator<Item = &'a AccuracyDot>) -> (f64, f64) {
     if low < high { (round_down(low), round_up(high)) } else { NO_TIME }
 }
 
-fn axes<DB: DrawingBackend>(
+pub(crate) fn axes<DB: DrawingBackend>(
     brush: &Brush<'_, DB>,
     panel: &Panel,
     x: &Scale,
@@ -162,7 +167,7 @@ fn legend<DB: DrawingBackend>(brush: &Brush<'_, DB>, theme: &Theme) -> Result<()
     brush.text(&plain(text, (left + 76.0, 12.0), theme))
 }
 
-fn plain(text: String, at: (f64, f64), theme: &Theme) -> Label {
+pub(crate) fn plain(text: String, at: (f64, f64), theme: &Theme) -> Label {
     let colour = theme.text3;
     Label { text, at, anchor: Anchor::Start, colour, bold: false, halo: None, upright: false }
 }

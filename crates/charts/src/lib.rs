@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod axis;
+mod calibration;
 mod clip;
 mod cost;
 mod curve;
@@ -32,6 +33,7 @@ mod tornado;
 mod traces;
 
 pub use accuracy::{AccuracyDot, draw_accuracy};
+pub use calibration::{CalibrationDot, draw_calibration};
 pub use cost::{CostDot, cost_places, draw_costs};
 pub use data::{Interval, KneeData, KneePoint, Readout};
 pub use error::ChartError;
@@ -49,7 +51,8 @@ pub use series::readout;
 pub use style::Style;
 #[cfg(feature = "svg")]
 pub use svg::{
-    accuracy_svg, costs_svg, fleet_svg, knee_svg, memory_bar_svg, pair_svg, queues_svg, tornado_svg,
+    accuracy_svg, calibration_svg, costs_svg, fleet_svg, knee_svg, memory_bar_svg, pair_svg,
+    queues_svg, tornado_svg,
 };
 pub use theme::Theme;
 pub use tornado::{TornadoBar, TornadoData, draw_tornado};

@@ -4,6 +4,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 
 use crate::accuracy::{AccuracyDot, draw_accuracy};
+use crate::calibration::{CalibrationDot, draw_calibration};
 use crate::cost::{CostDot, draw_costs};
 use crate::data::KneeData;
 use crate::error::ChartError;
@@ -53,6 +54,21 @@ pub fn accuracy_svg(
 ) -> Result<String, ChartError> {
     document("Predicted against measured TTFT and TPOT", theme, style, |root| {
         draw_accuracy(root, dots, theme, style)
+    })
+}
+
+/// Predicted against measured times as an SVG document on the theme's surface. [`Style::svg`] suits it.
+///
+/// # Errors
+///
+/// When the chart is too small for its panels.
+pub fn calibration_svg(
+    dots: &[CalibrationDot],
+    theme: &Theme,
+    style: &Style,
+) -> Result<String, ChartError> {
+    document("Predicted against measured TTFT and TPOT", theme, style, |root| {
+        draw_calibration(root, dots, theme, style)
     })
 }
 

@@ -9,7 +9,7 @@ mod commands;
 mod failure;
 mod fleet_settings;
 mod input;
-mod measured;
+mod measured_files;
 mod memory_settings;
 mod output;
 mod pool;

@@ -7,6 +7,7 @@
 //! The page has looked up all names before it asks: what crosses are plain numbers, so that the
 //! worker needs neither the catalogue nor the reader of what people type.
 
+mod calibration;
 mod fleet;
 mod long;
 mod pools;
@@ -16,6 +17,10 @@ mod recording;
 use planner::{PlanAnswer, ProofAnswer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use calibration::{
+    CalibratedPoint, CalibratedTime, CalibrationAsked, CalibrationNews, CalibrationOutcome,
+    FittedConstant, GivenFile, Understood, UnderstoodFile, UnderstoodPoint,
+};
 pub use fleet::{FleetAnswer, FleetAsked, FleetNews, FleetRow, FleetSlice, FleetSums};
 pub use long::{
     CompareNews, Decision, DecisionAsked, DecisionNews, LongAsked, ReportNews, ReportTexts,
@@ -68,6 +73,13 @@ pub enum ToWorker {
         /// Grows with every request of the page, plans included.
         generation: u64,
         /// What [`pack`] makes of a [`LongAsked`].
+        packed: Vec<u8>,
+    },
+    /// Calibrate on files. Plans go first; a newer calibration replaces the one under way.
+    Calibrate {
+        /// Grows with every request of the page, plans included.
+        generation: u64,
+        /// What [`pack`] makes of a [`CalibrationAsked`].
         packed: Vec<u8>,
     },
     /// Forget the recording. One comes as a file of the browser, not as a message of this kind: it is
@@ -133,6 +145,15 @@ pub enum FromWorker {
         /// The request that this is about.
         generation: u64,
         /// What [`pack`] makes of a [`FleetNews`], or of what else tells of a long question.
+        packed: Vec<u8>,
+        /// Whether there is nothing more to come.
+        complete: bool,
+    },
+    /// What was understood of files to calibrate on, how far the fit is, or what came of it.
+    Calibration {
+        /// The request that this is about.
+        generation: u64,
+        /// What [`pack`] makes of a [`CalibrationNews`].
         packed: Vec<u8>,
         /// Whether there is nothing more to come.
         complete: bool,

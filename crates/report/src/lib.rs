@@ -11,6 +11,7 @@
 //! `quantity` alone; machines' numbers are in SI units with all their digits, and their names end
 //! in the unit.
 
+mod accuracy;
 mod alternatives;
 mod assumptions;
 mod attempts;
@@ -50,6 +51,7 @@ mod why;
 mod windows;
 mod words;
 
+pub use accuracy::{RegimeError, TimeError, regime_errors};
 pub use alternatives::{
     ALTERNATIVE_COLUMNS, alternative_cells, alternatives_caution, alternatives_csv,
     alternatives_headline, alternatives_json, alternatives_left_out, alternatives_text, cost_dots,

@@ -5,6 +5,7 @@
 //! 4 ms each time, a microtask would never let the page's messages in.
 
 mod aside;
+mod calibrate_task;
 mod compare_task;
 mod decision_task;
 mod fleet_task;

@@ -11,7 +11,7 @@ use sim_core::{Progress, Run, Simulation, Trace};
 
 use crate::{
     aside::Aside,
-    fleet_task, pools_task, proof_task,
+    calibrate_task, fleet_task, pools_task, proof_task,
     recording_task::{self, Taken},
 };
 
@@ -35,8 +35,10 @@ pub(crate) struct Session {
     proof: Option<(u64, Box<dyn Aside>)>,
     /// Goes on before the proof.
     pools: Option<(u64, Box<dyn Aside>)>,
-    /// Goes on before both: a fleet over time, or a question about the plan.
+    /// Goes on before both: a fleet over time, or another long question.
     long: Option<(u64, Box<dyn Aside>)>,
+    /// Goes on before all three.
+    calibration: Option<(u64, Box<dyn Aside>)>,
     /// What questions about a recording are about.
     recording: Option<Arc<Trace>>,
 }
@@ -72,6 +74,9 @@ impl Session {
                 let task = fleet_task::begin(generation, &packed, self.recording.as_ref());
                 self.long = Some((generation, task));
             }
+            ToWorker::Calibrate { generation, packed } => {
+                self.calibration = Some((generation, calibrate_task::begin(generation, &packed)));
+            }
             ToWorker::ForgetRecording => self.recording = None,
             // What becomes a file of the browser is not for here.
             ToWorker::WriteRecording { .. } => {}
@@ -87,6 +92,9 @@ impl Session {
                 }
                 if self.long.as_ref().is_some_and(|(long, _)| *long == generation) {
                     self.long = None;
+                }
+                if self.calibration.as_ref().is_some_and(|(now, _)| *now == generation) {
+                    self.calibration = None;
                 }
             }
         }
@@ -119,7 +127,10 @@ impl Session {
 
     /// Whether there is work for another slice.
     pub(crate) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.long.is_some() || self.pools.is_some() || self.proof.is_some()
+        self.task.is_some()
+            || [&self.calibration, &self.long, &self.pools, &self.proof]
+                .into_iter()
+                .any(Option::is_some)
     }
 
     /// Works for one slice.
@@ -148,7 +159,7 @@ impl Session {
 
     /// A slice of what goes on beside plans: whole pieces, so that a cancel may wait for one of them.
     fn go_on_aside(&mut self, is_over: &dyn Fn() -> bool, post: &mut dyn FnMut(FromWorker)) {
-        let slots = [&mut self.long, &mut self.pools, &mut self.proof];
+        let slots = [&mut self.calibration, &mut self.long, &mut self.pools, &mut self.proof];
         let Some(slot) = slots.into_iter().find(|slot| slot.is_some()) else { return };
         let Some((_, task)) = slot else { return };
         let mut done = false;

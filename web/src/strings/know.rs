@@ -61,3 +61,14 @@ pub(crate) fn spoken_verdict(verdict: &str) -> String {
 pub(crate) fn queue_at(queue: &str, load: f64) -> String {
     format!("{queue} at {}", number(load))
 }
+
+pub(crate) const LATENCY_ACCURACY: &str = "Predicted latency against measured";
+pub(crate) const ACCURACY_BESIDE: &str = "absolute error of runs whose model, GPU, engine and format were left out of the fit: median / P90";
+pub(crate) const ACCURACY_COLUMNS: [&str; 5] =
+    ["Regime, as a share of a curve’s largest throughput", "Runs", "TTFT", "TPOT", "End to end"];
+pub(crate) const ACCURACY_SOURCE: &str = "Of the kernel model, which the command line simulates (step.kind=kernel), on runs of SemiAnalysis InferenceX, the AIConfigurator team, llm-inferno and inference-perf; docs/accuracy.md tells each group. The step time of this page is the roofline with published constants: calibrate it on your own measurements to know its error.";
+
+/// “9.3 % / 17 %”.
+pub(crate) fn median_and_p90(median: f64, p90: f64) -> String {
+    [&quantity::share(median), " / ", &quantity::share(p90)].concat()
+}

@@ -1,6 +1,7 @@
 //! Everything the page says, in one place. Slots are arguments; no sentence is joined from parts
 //! elsewhere.
 
+mod calibrate;
 mod compare;
 mod decisions;
 mod export;
@@ -10,6 +11,7 @@ mod pools;
 mod recording;
 mod settings;
 
+pub(crate) use calibrate::*;
 pub(crate) use compare::*;
 pub(crate) use decisions::*;
 pub(crate) use export::*;
@@ -102,7 +104,7 @@ pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
         "Everywhere",
         &[
             ("?", "this list"),
-            ("1, 2, 3, 6", "Plan, Fleet, Compare, How we know"),
+            ("1, 2, 3, 4, 6", "Plan, Fleet, Compare, Calibrate, How we know"),
             ("R", "run again"),
             ("T", "the chart as a table, and back"),
             ("L", "copy the link"),

@@ -1,5 +1,6 @@
 //! The views of the page.
 
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod fleet;

@@ -5,14 +5,17 @@ use std::process::ExitCode;
 use planner::{Calibration, CalibrationAnswer};
 use report::CalibrationTelling;
 
-use crate::{args::CalibrateArgs, failure::Failure, measured, output, pool, progress::Progress};
+use crate::{
+    args::CalibrateArgs, failure::Failure, measured_files, output, pool, progress::Progress,
+};
 
 /// Runs of a search, about; for telling how far it has come.
 const ROUNDS: u32 = 30;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
-    let files = measured::read(&args.measured)?;
-    let observations = files.observations(args.on)?;
+    let files = measured_files::read(&args.measured)?;
+    let observations =
+        files.observations(args.on.into()).map_err(|error| measured_files::refused(&error))?;
     let points = observations.len() as u32;
     let mut calibration = Calibration::new(observations)
         .map_err(|error| Failure::input(output::sentence(&error.to_string())))?;

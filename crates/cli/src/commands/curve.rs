@@ -3,17 +3,12 @@
 use std::process::ExitCode;
 
 use import::bench::{MeasuredPoint, Times};
+use measured::{FitOn, rate_of};
 use planner::{Calibration, SeenLoad, measured_knee};
 use report::CurveTelling;
 
 use super::plan::{self, Depth};
-use crate::{
-    args::{CurveArgs, FitOn},
-    failure::Failure,
-    measured::{self, rate_of},
-    output, pool,
-    progress::Progress,
-};
+use crate::{args::CurveArgs, failure::Failure, measured_files, output, pool, progress::Progress};
 
 /// What of a time is compared with the target, by how many requests must meet it.
 type Statistic = (&'static str, fn(&Times) -> Option<f64>);
@@ -26,11 +21,12 @@ const STATISTICS: [Statistic; 4] = [
 ];
 
 pub(crate) fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
-    let files = measured::read(&args.measured)?;
+    let files = measured_files::read(&args.measured)?;
     let threads = args.measured.threads.count();
     let mut scenario = files.scenario.clone();
     // The planned traffic is that which was measured, unless it was said otherwise.
-    let observations = files.observations(FitOn::All)?;
+    let observations =
+        files.observations(FitOn::All).map_err(|error| measured_files::refused(&error))?;
     if let Some(first) = observations.first() {
         scenario.input = first.scenario.input;
         scenario.output = first.scenario.output;

@@ -33,9 +33,11 @@ use wasmparser::{
 pub(crate) use split::Halves;
 
 /// The doors, by their paths. Each must be a function that is never inlined.
-const DOORS: [&str; 29] = [
+const DOORS: [&str; 32] = [
     "scenario::resolve::changes::door",
     "scenario::wide::networks::door",
+    "web::views::calibrate::calibrate",
+    "web::views::calibrate::take",
     "web::views::compare::compare",
     "web::views::compare::pin",
     "web::views::compare::swap",
@@ -56,6 +58,7 @@ const DOORS: [&str; 29] = [
     "web::views::plan::refused::with_changes",
     "web::views::plan::recorded::recorded",
     "web::views::plan::settings_groups::furnish",
+    "sim_worker::calibrate_task::begin",
     "sim_worker::fleet_task::begin",
     "sim_worker::pools_task::begin",
     "sim_worker::proof_task::begin",

@@ -235,7 +235,18 @@ fn hear(state: State, heard: Heard) {
 
 /// Puts what is beside the scenario and the scenario in force in one step.
 fn set(state: State, pinned: Option<&Scenario>, scenario: Scenario) {
-    let words = pinned.map_or_else(String::new, |pinned| ["&", &pinned.as_versus()].concat());
+    // Prices and the like stay.
+    let mut words = String::new();
+    for word in state.words.get_untracked().split('&') {
+        if !word.is_empty() && !word.starts_with("versus=") {
+            words.push('&');
+            words.push_str(word);
+        }
+    }
+    if let Some(pinned) = pinned {
+        words.push('&');
+        words.push_str(&pinned.as_versus());
+    }
     state.words.set(words);
     state.put_in_force("", scenario);
 }

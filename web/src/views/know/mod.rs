@@ -1,5 +1,6 @@
 //! How we know: the simulator's truths, proved in the visitor's browser, and what is assumed.
 
+mod accuracy;
 mod assumptions;
 mod comparisons;
 mod know_card;
@@ -27,7 +28,14 @@ pub(crate) fn know(state: State) -> Nodes {
         .class("know-column")
         .child([queues_card::queues_card(state), comparisons::comparisons(state)]);
     let columns = el("div").class("know-columns").child([truths::truths(state), right]);
-    [heading, know_card::know_card(state), columns, assumptions::assumptions(state)].into()
+    [
+        heading,
+        know_card::know_card(state),
+        columns,
+        accuracy::accuracy(),
+        assumptions::assumptions(state),
+    ]
+    .into()
 }
 
 /// A card with a title and a line beside it.
