@@ -27,6 +27,7 @@ mod out_of_reach;
 mod over_time;
 mod plan;
 mod policies;
+mod policy_search;
 mod proof;
 mod reach;
 mod refusal;
@@ -56,6 +57,7 @@ pub use measured::{MeasuredKnee, SeenLoad, measured_knee};
 pub use over_time::over_time;
 pub use plan::Plan;
 pub use policies::{PolicyFigures, compare_policies};
+pub use policy_search::{Axis, PolicyJob, PolicySearch, PolicySearchAnswer, Steps, Trial};
 pub use proof::{
     Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,
     ProofJob, PublishedCell, Queue, QueuePoint, State, Truth, TruthKind, prove_inline,

@@ -20,7 +20,7 @@ use sim_core::{
             schedule::Calendar,
             wva,
         },
-        live::{Deferral, Fault, FleetSimulation, LiveFleet, simulate_live},
+        live::{Deferral, Fault, FleetSimulation, LiveFleet, Reliability, simulate_live},
         nodes::NodePool,
         policy::{Aggregate, Policy, Signal},
         router::Router,
@@ -80,6 +80,7 @@ fn fleet(setup: Setup, replicas: u32, policy: Policy) -> LiveFleet {
         window_s: 60.0,
         patience_s: 3600.0,
         faults: Vec::new(),
+        reliability: Reliability::default(),
     }
 }
 

@@ -1,21 +1,33 @@
 //! Prefill and decode on GPUs of their own.
 
+use std::sync::Arc;
+
 use sim_core::{
-    Keep, SetupError,
-    fleet::{Disaggregated, Link},
-    workload::RateProfile,
+    Keep, RequestSource, Setup, SetupError, Trace, TraceRow,
+    fleet::{
+        Disaggregated, Link,
+        outcome::LiveRun,
+        policy::Signal,
+        pooled::{PooledFleet, Scaling, simulate_pooled},
+    },
+    workload::{RateProfile, Requests},
 };
 
 use super::{
     Check, Experiment, Findings, Table, Unit,
-    lab::{CHAT, Kind, SLO, fixed, fleet, run, traffic},
+    lab::{CHAT, Kind, SLO, fixed, fleet, hpa_on, run, traffic},
 };
 
-pub(super) const EXPERIMENTS: [Experiment; 1] = [Experiment {
+pub(super) const EXPERIMENTS: [Experiment; 2] = [Experiment {
     name: "pools-as-one",
     claim: "Prefill and decode saturate on different things: scaled as one, one of them is always too large.",
     setting: "The fewest replicas that hold the target for prompts of 3,000 with answers of 50 tokens, and for prompts of 200 with answers of 800: two pools of any sizes, two pools of one size, and the same GPUs used together; a link of 50 GB/s per prefill replica.",
     run: pools_as_one,
+}, Experiment {
+    name: "pools-over-time",
+    claim: "Where the mix changes over the day, no one proportion of prefill and decode replicas is right, whichever pool's autoscaler decides.",
+    setting: "An hour of prompts of 3,000 with answers of 50 tokens at 15 requests/s, then one of prompts of 200 with answers of 800; HPAs, on requests in flight (2) before prefill and on running requests (16) before decode; starts of 30 s: each pool scaled by its own, both as one by either of them, and as many GPUs used together.",
+    run: pools_over_time,
 }];
 
 /// More replicas of a kind are not tried.
@@ -101,6 +113,76 @@ fn pools_as_one() -> Result<Findings, SetupError> {
         Check::new(
             "Scaled as one, each traffic pays at least a quarter more GPUs.",
             (0..2).all(|row| value(row, 3) >= 1.25 * value(row, 2)),
+        ),
+    ];
+    Ok(Findings { tables: vec![table], checks, remark: "" })
+}
+
+/// Long prompts for an hour, then long answers for an hour.
+fn changing_mix() -> Result<Setup, SetupError> {
+    let mut setup = traffic(&[CHAT], (15.0, 1), RateProfile::Constant);
+    setup.workload.requests = 108_000;
+    let arrivals = Requests::new(&setup.workload, setup.seed);
+    let rows = arrivals.map(|request| {
+        let is_first = request.arrival_s < 3600.0;
+        let (input_tokens, output_tokens) = if is_first { (3000, 50) } else { (200, 800) };
+        TraceRow { arrival_s: request.arrival_s, input_tokens, output_tokens }
+    });
+    let trace = Trace::new(rows.collect()).map_err(|_| SetupError::NoLiveRules)?;
+    setup.workload.source = RequestSource::Replay { trace: Arc::new(trace), speed: 1.0 };
+    Ok(setup)
+}
+
+fn pools_over_time() -> Result<Findings, SetupError> {
+    let columns = [
+        ("prefill at most", Unit::Count),
+        ("decode at most", Unit::Count),
+        ("GPU-hours", Unit::GpuHours),
+        ("without a step", Unit::GpuHours),
+        ("requests in time", Unit::Share),
+    ];
+    let mut table = Table::new("scaled", &columns);
+    let setup = changing_mix()?;
+    let pool = |signal, target, first| {
+        let mut pool = fleet(setup.clone(), hpa_on(signal, target), 30.0);
+        pool.initial_replicas = first;
+        pool.window_s = 60.0;
+        pool
+    };
+    let as_one = |by_prefill| Scaling::AsOne { by_prefill, unit: (1, 1) };
+    for (case, scaling) in [
+        ("apart", Scaling::Apart),
+        ("as one, by prefill", as_one(true)),
+        ("as one, by decode", as_one(false)),
+    ] {
+        let pools = PooledFleet {
+            prefill: pool(Signal::InFlight, 2.0, 4),
+            decode: pool(Signal::Running, 16.0, 4),
+            link: link(),
+            scaling,
+        };
+        let run = simulate_pooled(&pools, Keep::default())?;
+        debug_assert_eq!(run.users.verify(), Ok(()));
+        let most = |run: &LiveRun| f64::from(run.peak_ready);
+        let users = &run.users;
+        let hours = [users.held_gpu_hours(), users.wasted_gpu_hours()];
+        let [held, wasted] = hours;
+        let share = users.total.slo_share();
+        table.row(case, &[most(&run.prefill), most(&run.decode), held, wasted, share]);
+    }
+    let all = run(&pool(Signal::InFlight, 12.0, 8))?;
+    let [held, wasted] = [all.held_gpu_hours(), all.wasted_gpu_hours()];
+    table.row("together", &[f64::NAN, f64::NAN, held, wasted, all.total.slo_share()]);
+    let value = |row: usize, column: usize| table.rows[row].values[column];
+    let is_as_good = |row: usize| value(row, 4) >= value(0, 4) && value(row, 2) <= value(0, 2);
+    let checks = vec![
+        Check::new(
+            "Apart, the prompts' hour has more prefill replicas and the answers' hour more decode replicas than the other's.",
+            value(0, 0) > 2.0 && value(0, 1) > 2.0,
+        ),
+        Check::new(
+            "Scaled as one, by either pool, there are fewer requests in time or more GPU-hours than apart.",
+            !is_as_good(1) && !is_as_good(2),
         ),
     ];
     Ok(Findings { tables: vec![table], checks, remark: "" })
