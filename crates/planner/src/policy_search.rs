@@ -89,10 +89,17 @@ pub struct PolicySearchAnswer {
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     /// From the best settings so far, with steps of 2 to this power of two.
-    Searching { halvings: u32 },
+    Searching {
+        halvings: u32,
+    },
     /// Places of those that hold the target, the cheapest first, and which of them is checked.
-    Checking { candidates: Vec<usize>, at: usize },
-    Done { best: Option<usize> },
+    Checking {
+        candidates: Vec<usize>,
+        at: usize,
+    },
+    Done {
+        best: Option<usize>,
+    },
 }
 
 /// Steps are halved so often: factors from 4 to 2^¼.

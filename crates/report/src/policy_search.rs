@@ -14,11 +14,9 @@ pub fn policy_search_text(found: &[(String, PolicySearchAnswer)]) -> String {
     let header = ["policy", "cheapest settings", "in time", "GPU-hours", "other users", "tried"];
     let row = |(name, answer): &(String, PolicySearchAnswer)| {
         let (settings, in_time, hours) = match &answer.best {
-            Some(best) => (
-                told(answer, best),
-                share(best.slo_share),
-                number_fixed(best.gpu_hours, 2),
-            ),
+            Some(best) => {
+                (told(answer, best), share(best.slo_share), number_fixed(best.gpu_hours, 2))
+            }
             None => ("none holds the target".to_owned(), "–".to_owned(), "–".to_owned()),
         };
         let others = answer.checked.iter().map(|trial| trial.slo_share);

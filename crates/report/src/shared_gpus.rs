@@ -70,7 +70,6 @@ pub fn shared_json(models: &[NamedModel<'_>], run: &SharedRun, quota_gpus: u32) 
         })
     };
     let models: Value = pairs.map(model).collect();
-    let value =
-        json!({ "quota_gpus": quota_gpus, "peak_gpus": run.peak_gpus, "models": models });
+    let value = json!({ "quota_gpus": quota_gpus, "peak_gpus": run.peak_gpus, "models": models });
     format!("{value:#}\n")
 }

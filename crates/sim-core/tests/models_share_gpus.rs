@@ -102,8 +102,7 @@ fn fleet(setup: Setup, first: u32, (min, max): (i32, i32), gpus: u32) -> LiveFle
 }
 
 fn shared(quota_gpus: u32, reclaim: Reclaim, tenants: Vec<(LiveFleet, i32)>) -> SharedFleet {
-    let tenants =
-        tenants.into_iter().map(|(fleet, priority)| Tenant { fleet, priority }).collect();
+    let tenants = tenants.into_iter().map(|(fleet, priority)| Tenant { fleet, priority }).collect();
     SharedFleet { tenants, quota_gpus, reclaim }
 }
 

@@ -122,7 +122,8 @@ fn pools_that_stand_still_are_disaggregated_engines() {
             *kv_bytes_per_token = 0.0;
         }
         let (still, live) = both(&setup);
-        let pairs = still.total.requests.iter().flatten().zip(live.users.total.requests.iter().flatten());
+        let pairs =
+            still.total.requests.iter().flatten().zip(live.users.total.requests.iter().flatten());
         let mut compared = 0;
         for (one, other) in pairs {
             assert!((one.first_token_s - other.first_token_s).abs() < 1e-9, "{one:?} {other:?}");

@@ -82,12 +82,8 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if !args.search.search.is_empty() {
-        let text = policy_search::run(
-            args,
-            &scenario.fleet,
-            (&setup, &resolved.classes),
-            gpus_each,
-        )?;
+        let text =
+            policy_search::run(args, &scenario.fleet, (&setup, &resolved.classes), gpus_each)?;
         output::print_answer(form, &text, &notices)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -123,11 +119,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
 }
 
 fn named(model: &Named) -> report::NamedModel<'_> {
-    report::NamedModel {
-        name: &model.name,
-        priority: model.priority,
-        window_s: model.window_s,
-    }
+    report::NamedModel { name: &model.name, priority: model.priority, window_s: model.window_s }
 }
 
 /// Policies side by side.

@@ -30,7 +30,8 @@ pub(crate) use shared::{Named, SharedArgs};
 
 use names::{AggregateName, PolicyName, RouterName, SignalName};
 use readers::{
-    amount, calendar, floor, lifetime, read_faults, replicas, season, some_amount, some_seconds, variation,
+    amount, calendar, floor, lifetime, read_faults, replicas, season, some_amount, some_seconds,
+    variation,
 };
 
 use crate::{
@@ -52,8 +53,8 @@ Examples:
   headroom fleet rate=40 'profile=spike(300s,600s,3)' --requests 60000 --compare hpa:target=8/16/24 keda knative wva-v2
   headroom fleet rate=30 in=2000 --prefill hpa:signal=in-flight,target=3,max=6 --decode hpa:signal=running,target=20,max=6
   headroom fleet --quota-gpus 8 --model 'chat:10=rate=20 fleet.max=8' --model 'batch:1=rate=40 fleet.max=8'
-  headroom fleet rate=40 'profile=daily(0.3)' fleet.duration=24h --search hpa keda --max 8
-  headroom fleet rate=40 --policy fixed --min 4 --replica-mtbf 7200 --node-mtbf 86400 fleet.duration=12h
+  headroom fleet rate=40 'profile=spike(300s,600s,3)' --max 8 --trials 20 --search hpa:min=2 keda
+  headroom fleet rate=40 fleet.duration=1h --policy fixed --min 4 --replica-mtbf 1800 --node-mtbf 7200
   headroom fleet --trace day.csv --policy wva-v2 --json")]
 pub(crate) struct FleetArgs {
     #[command(flatten)]

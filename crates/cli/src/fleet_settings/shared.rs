@@ -20,7 +20,12 @@ pub(crate) struct SharedArgs {
     /// A model with its priority and its scenario: settings, a link or a .json file, with blanks
     /// between. Who has a higher priority takes GPUs from who has a lower one. The options apply to
     /// all models; its own fleet.* settings say what differs. May be repeated.
-    #[arg(long, value_name = "NAME:PRIORITY=SCENARIO", allow_hyphen_values = true, requires = "quota_gpus")]
+    #[arg(
+        long,
+        value_name = "NAME:PRIORITY=SCENARIO",
+        allow_hyphen_values = true,
+        requires = "quota_gpus"
+    )]
     model: Vec<String>,
     /// How GPUs are taken from a replica.
     #[arg(long, value_enum, default_value = "drain", requires = "quota_gpus")]
@@ -108,8 +113,7 @@ impl FleetArgs {
             scenario.resolve().map_err(|error| of_model(Failure::input(error.to_string())))?;
         let spec = self.spec(&scenario.fleet);
         let mut setup = resolved.setup;
-        setup.workload.requests =
-            spec.requests(&setup.workload.source).map_err(fleet_error)?;
+        setup.workload.requests = spec.requests(&setup.workload.source).map_err(fleet_error)?;
         let mut fleet = self
             .fleet(&spec, (setup, &resolved.classes), scenario.gpus_per_engine())
             .map_err(of_model)?;

@@ -86,7 +86,10 @@ fn what_is_wrong_with_a_model_is_named() {
         ("chat:x=rate=10", "the priority is no whole number"),
         (":1=rate=10", "there is no name"),
         ("chat:1=rate=x", "--model chat: "),
-        ("chat:1=rate=10 fleet.initial=3 fleet.max=4", "--quota-gpus 2: the models begin with 3 GPUs"),
+        (
+            "chat:1=rate=10 fleet.initial=3 fleet.max=4",
+            "--quota-gpus 2: the models begin with 3 GPUs",
+        ),
     ] {
         let message = refusal(&["fleet", "--quota-gpus", "2", "--model", model]);
         assert!(message.contains(why), "{message}");
@@ -127,7 +130,10 @@ fn the_cheapest_settings_are_searched_for() {
     assert_eq!(best["holds"], true, "{fixed}");
     assert_eq!(fixed["other_users"].as_array().map(Vec::len), Some(3));
     let text = printed(&[&args[..], &search[..]].concat());
-    assert!(text.contains("Simulated: ") && text.contains("Cheapest of all: --compare '"), "{text}");
+    assert!(
+        text.contains("Simulated: ") && text.contains("Cheapest of all: --compare '"),
+        "{text}"
+    );
     let nothing = refusal(&["fleet", "rate=1", "--search", "fixed:min=1"]);
     assert!(nothing.contains("nothing is left to vary"), "{nothing}");
 }

@@ -202,8 +202,7 @@ impl Nodes {
     fn add(&mut self, now_s: f64) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let node =
-            Node {
+        let node = Node {
             id,
             replicas: 0,
             has_image: false,

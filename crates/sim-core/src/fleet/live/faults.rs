@@ -95,10 +95,9 @@ impl Reliability {
     /// # Errors
     /// A time that is not above 0; the least is a second, so that a fleet can do anything at all.
     pub(super) fn check(self) -> Result<(), SetupError> {
-        for (field, value) in [
-            ("fleet.replica_mtbf", self.replica_mtbf_s),
-            ("fleet.node_mtbf", self.node_mtbf_s),
-        ] {
+        for (field, value) in
+            [("fleet.replica_mtbf", self.replica_mtbf_s), ("fleet.node_mtbf", self.node_mtbf_s)]
+        {
             if value.is_nan() || value < 1.0 {
                 let requirement = "1 second or more";
                 return Err(SetupError::OutOfDomain { field, value, requirement });

@@ -113,8 +113,7 @@ impl FleetSimulation {
         let mut incoming = Incoming::new(&fleet, &part);
         let total = incoming.total();
         let bounds = EngineBounds::new(&setup.engine, &model);
-        let recorder =
-            Recorder::new(setup.slo, bounds, total, keep).judging(&setup.workload);
+        let recorder = Recorder::new(setup.slo, bounds, total, keep).judging(&setup.workload);
         let mut lives = Lives::new(fleet.start_up, fleet.nodes, fleet.drain_grace_s, setup.seed)?;
         let begun = lives.begin_ready(fleet.initial_replicas as usize);
         if begun.len() < fleet.initial_replicas as usize {

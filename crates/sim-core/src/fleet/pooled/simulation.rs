@@ -106,8 +106,7 @@ impl PooledSimulation {
         let mut decode = fleet.decode.clone();
         decode.setup = setup.clone();
         let decode = FleetSimulation::of_part(decode, brings, of_pool)?;
-        let (times, waits) =
-            (Distribution::new(keep.precision), Distribution::new(keep.precision));
+        let (times, waits) = (Distribution::new(keep.precision), Distribution::new(keep.precision));
         Ok(Self {
             prefill,
             decode,

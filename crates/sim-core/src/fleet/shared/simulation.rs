@@ -43,8 +43,7 @@ impl SharedSimulation {
         fleet.check()?;
         let mut models = Vec::new();
         for tenant in &fleet.tenants {
-            let simulation =
-                FleetSimulation::of_part(tenant.fleet.clone(), Part::default(), keep)?;
+            let simulation = FleetSimulation::of_part(tenant.fleet.clone(), Part::default(), keep)?;
             models.push(Model {
                 simulation,
                 priority: tenant.priority,
