@@ -270,7 +270,7 @@ impl Axis {
             }
             Steps::Factors => {
                 let factor = libm::exp2(2.0 / halved);
-                if up { value * factor } else { value / factor }
+                readable(if up { value * factor } else { value / factor })
             }
         };
         self.within(moved)
@@ -279,6 +279,12 @@ impl Axis {
     fn within(&self, value: f64) -> f64 {
         lesser(greater(value, self.least), self.most)
     }
+}
+
+/// Three digits of a number above 0: more than a policy can tell apart, and not more than one types.
+fn readable(value: f64) -> f64 {
+    let scale = libm::exp10(2.0 - libm::log10(value).floor());
+    (value * scale).round() / scale
 }
 
 impl Trial {

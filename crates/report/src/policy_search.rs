@@ -54,7 +54,7 @@ pub fn policy_search_text(found: &[(String, PolicySearchAnswer)]) -> String {
 fn told(answer: &PolicySearchAnswer, trial: &Trial) -> String {
     let pairs = answer.names.iter().zip(&trial.settings);
     let pairs: Vec<String> =
-        pairs.map(|(name, value)| format!("{name}={}", quantity::plain(*value, 4))).collect();
+        pairs.map(|(name, value)| format!("{name}={}", quantity::plain(*value, 0))).collect();
     pairs.join(",")
 }
 

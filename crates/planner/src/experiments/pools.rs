@@ -181,10 +181,7 @@ fn pools_over_time() -> Result<Findings, SetupError> {
         let users = &run.users;
         let (held, wasted) = (users.held_gpu_hours(), users.wasted_gpu_hours());
         let share = users.total.slo_share();
-        table.row(
-            case,
-            &[prefill, prefill_later, decode, decode_later, held, wasted, share],
-        );
+        table.row(case, &[prefill, prefill_later, decode, decode_later, held, wasted, share]);
     }
     for target in [6.0, 12.0, 18.0] {
         let all = run(&pool(Signal::InFlight, target, 8))?;

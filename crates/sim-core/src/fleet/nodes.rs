@@ -320,8 +320,12 @@ impl Nodes {
         }
     }
 
-    /// The newest node that nobody uses goes; whether there was one.
-    pub(super) fn give_up_unused(&mut self, now_s: f64) -> bool {
+    /// The newest node that nobody uses goes, beyond those kept free where they are to be kept; whether
+    /// there was one.
+    pub(super) fn give_up_unused(&mut self, keeps_warm: bool, now_s: f64) -> bool {
+        if keeps_warm && self.free() <= self.pool.warm_nodes as usize {
+            return false;
+        }
         let Some(at) = self.nodes.iter().rposition(|node| node.replicas == 0) else { return false };
         self.account(now_s);
         self.nodes.remove(at);
@@ -336,6 +340,12 @@ impl Nodes {
             self.pool.max_nodes = self.pool.max_nodes.saturating_sub(1);
         }
         was_asked
+    }
+
+    /// The same for replicas alone, and not to be kept free.
+    pub(super) fn missing_for_replicas(&self, pending: usize) -> u32 {
+        let needed = pending.div_ceil(self.pool.room() as usize);
+        needed.saturating_sub(self.free() + self.requests.len()) as u32
     }
 
     /// Nodes that so many replicas without one need beyond those that are there or on their way.

@@ -26,6 +26,13 @@ impl Lives {
         self.nodes.missing(self.count(|stage| stage == Stage::Decided))
     }
 
+    /// Those of them that are not to be kept free, beyond what may be asked for already.
+    pub(super) fn urgent_nodes(&self) -> u32 {
+        let missing =
+            self.nodes.missing_for_replicas(self.count(|stage| stage == Stage::Decided));
+        missing.saturating_sub(self.held_nodes() - self.used_nodes())
+    }
+
     /// There may be so many nodes from now on, fewer than there are included: those stay.
     pub(super) fn allow_nodes(&mut self, most: u32, now_s: f64) -> Vec<Change> {
         self.nodes.allow(most);
@@ -37,9 +44,9 @@ impl Lives {
         self.nodes.allow(most);
     }
 
-    /// An unused node goes; whether there was one.
-    pub(super) fn give_up_unused(&mut self, now_s: f64) -> bool {
-        self.nodes.give_up_unused(now_s)
+    /// An unused node goes, beyond those kept free where they are to be kept; whether there was one.
+    pub(super) fn give_up_unused(&mut self, keeps_warm: bool, now_s: f64) -> bool {
+        self.nodes.give_up_unused(keeps_warm, now_s)
     }
 
     /// A node that was asked for is asked for no more; whether there was one.

@@ -201,7 +201,10 @@ impl PooledSimulation {
 
     /// Send the caches of the prompts that were completed.
     fn send_caches(&mut self, now_s: f64) {
-        for (replica, ended) in self.prefill.take_ended() {
+        let mut ended = self.prefill.take_ended();
+        // Prompts that one step completes are sent in the order in which they came.
+        ended.sort_by_key(|(_, ended)| ended.request.index);
+        for (replica, ended) in ended {
             let index = ended.request.index;
             let Some(journey) = self.journeys.get_mut(&index) else { continue };
             journey.start_s = ended.start_s;

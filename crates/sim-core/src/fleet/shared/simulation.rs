@@ -129,8 +129,6 @@ impl SharedSimulation {
 
     /// Give GPUs to those who wait for some, the most important first.
     fn share_out(&mut self) {
-        let used = self.used_gpus();
-        self.peak_gpus = self.peak_gpus.max(used);
         for model in &mut self.models {
             let lives = model.simulation.lives();
             let used = lives.used_nodes();
@@ -140,13 +138,16 @@ impl SharedSimulation {
         for place in 0..self.order.len() {
             let at = self.order[place];
             let short = self.give(at);
+            // Nodes that are to be kept free are worth nobody's replica.
+            let short = short.min(self.models[at].simulation.lives().urgent_nodes());
             if short == 0 {
                 continue;
             }
             claimed_gpus += short * self.models[at].gpus_per_node;
             self.take_for(at, claimed_gpus);
             let still_short = self.give(at);
-            claimed_gpus -= (short - still_short) * self.models[at].gpus_per_node;
+            let given = short.saturating_sub(still_short);
+            claimed_gpus -= given * self.models[at].gpus_per_node;
         }
         self.seen_changes = self.changes();
         let used = self.used_gpus();
@@ -176,11 +177,15 @@ impl SharedSimulation {
     fn find_unused(&mut self, whose: usize) -> bool {
         let (order, now_s) = (self.order.clone(), self.now_s);
         let others = || order.iter().rev().copied().filter(move |&other| other != whose);
-        others().any(|other| self.models[other].simulation.lives().give_up_unused(now_s))
-            || others().any(|other| {
-                self.models[other].priority < self.models[whose].priority
-                    && self.models[other].simulation.lives().call_off_node()
-            })
+        let priority = self.models[whose].priority;
+        others().any(|other| {
+            let model = &mut self.models[other];
+            let keeps_warm = model.priority >= priority;
+            model.simulation.lives().give_up_unused(keeps_warm, now_s)
+        }) || others().any(|other| {
+            let model = &mut self.models[other];
+            model.priority < priority && model.simulation.lives().call_off_node()
+        })
     }
 
     /// Take replicas from less important models until so many GPUs are or will be free.
