@@ -28,6 +28,7 @@ mod out_of_reach;
 mod over_time;
 mod plan;
 mod policies;
+mod policy_search;
 mod price;
 mod proof;
 mod reach;
@@ -57,6 +58,7 @@ pub use measured::{MeasuredKnee, SeenLoad, measured_knee};
 pub use over_time::over_time;
 pub use plan::Plan;
 pub use policies::{PolicyFigures, compare_policies};
+pub use policy_search::{Axis, PolicyJob, PolicySearch, PolicySearchAnswer, Steps, Trial};
 pub use price::{MoneyError, read_average_load};
 pub use proof::{
     Compared, Finding, MOST_QUEUES_OUTSIDE, Plateau, PlateauKind, Printed, Proof, ProofAnswer,

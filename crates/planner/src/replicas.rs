@@ -10,7 +10,7 @@ use sim_core::{
     Keep, Run, Setup, SetupError,
     fleet::{
         autoscale::{fixed::Fixed, schedule::Calendar},
-        live::{Fault, LiveFleet, simulate_live},
+        live::{Fault, LiveFleet, Reliability, simulate_live},
         nodes::NodePool,
         policy::Policy,
         router::Router,
@@ -178,6 +178,7 @@ impl Replicas {
             window_s: 60.0,
             patience_s: 3600.0,
             faults,
+            reliability: Reliability::default(),
         }))
     }
 

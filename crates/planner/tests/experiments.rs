@@ -52,6 +52,7 @@ claims! {
     panic_churn "panic-churn"
     short_window_saw "short-window-saw"
     cron_floor "cron-floor"
+    cron_floor_day "cron-floor-day"
     activation_beats_threshold "activation-beats-threshold"
     v1_keys_under_v2 "v1-keys-under-v2"
     sla_cliff "sla-cliff"
@@ -59,4 +60,5 @@ claims! {
     scale_to_zero "scale-to-zero"
     iteration_time "iteration-time"
     pools_as_one "pools-as-one"
+    pools_over_time "pools-over-time"
 }

@@ -51,7 +51,17 @@ pub fn fleet_text(run: &LiveRun, window_s: f64) -> String {
             Some(after_s) => format!("the target was held again after {}", duration(after_s)),
             None => "the target was not held again".to_owned(),
         };
-        lines.push(format!("At {}, {}: {told}.", duration(at_s), fault_name(fault)));
+        let seen = run.aftermath(index).filter(|seen| seen.served > 0).map(|seen| {
+            format!(
+                "; {} began again, and {} of those answered meanwhile were in time, with a time to first token \
+                 of {} at the 99th percentile",
+                counted(seen.restarted, "request", "requests"),
+                share(seen.slo_met as f64 / seen.served as f64),
+                quantity::duration_or_unknown(seen.ttft.percentile(99.0)),
+            )
+        });
+        let seen = seen.unwrap_or_default();
+        lines.push(format!("At {}, {}: {told}{seen}.", duration(at_s), fault_name(fault)));
     }
     let cloud = run.provisioned;
     if cloud.came + cloud.timed_out > 0 {
@@ -118,6 +128,8 @@ fn fault_name(fault: Fault) -> &'static str {
     match fault {
         Fault::ReplicaLoss => "a replica was lost",
         Fault::NodeLoss => "a node was lost",
+        Fault::ReplicaBreakdown(_) => "a replica broke down",
+        Fault::NodeBreakdown(_) => "a node broke down",
         Fault::MetricOutage(_) => "metrics were lost",
         Fault::Stall(_) => "everything stalled",
         Fault::SlowStart { .. } => "starts were slow",
@@ -155,6 +167,11 @@ pub fn fleet_csv(run: &LiveRun) -> String {
 /// What happened to a fleet, in SI units, with its windows.
 #[must_use]
 pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
+    format!("{:#}\n", fleet_value(run, window_s))
+}
+
+/// The same as a part of something.
+pub(crate) fn fleet_value(run: &LiveRun, window_s: f64) -> Value {
     let total = &run.total;
     let window = |window: &FleetWindow| {
         let [pending, starting, ready, draining] = window.replicas;
@@ -180,7 +197,13 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
     };
     let windows: Value = run.windows.iter().map(window).collect();
     let fault = |(index, &(at_s, fault)): (usize, &(f64, Fault))| {
+        let seen = run.aftermath(index);
+        let seen = seen.as_ref();
         json!({
+            "restarted_requests": seen.map(|seen| seen.restarted),
+            "served_meanwhile": seen.map(|seen| seen.served),
+            "slo_met_meanwhile": seen.map(|seen| seen.slo_met),
+            "ttft_p99_meanwhile_s": seen.and_then(|seen| seen.ttft.percentile(99.0)),
             "what": fault_name(fault),
             "at_s": at_s,
             "lasts_s": fault.lasts_s(),
@@ -189,7 +212,7 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
         })
     };
     let faults: Value = run.faults.iter().enumerate().map(fault).collect();
-    let value = json!({
+    json!({
         "offered": total.offered,
         "completed": total.completed,
         "rejected": total.rejected,
@@ -216,6 +239,5 @@ pub fn fleet_json(run: &LiveRun, window_s: f64) -> String {
         "nodes_went": run.provisioned.went,
         "window_s": window_s,
         "windows": windows,
-    });
-    format!("{value:#}\n")
+    })
 }

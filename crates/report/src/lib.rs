@@ -37,11 +37,14 @@ mod memory;
 mod names;
 mod open_metrics;
 mod policies;
+mod policy_search;
 mod pools;
+mod pools_over_time;
 mod replicas;
 mod requests;
 mod run_text;
 mod sensitivity;
+mod shared_gpus;
 mod steadiness;
 mod table;
 mod telling;
@@ -88,7 +91,9 @@ pub use measured_curve::{CurveTelling, curve_json, curve_text};
 pub use memory::{MemoryTelling, memory_fits, memory_json, memory_parts, memory_text};
 pub use open_metrics::open_metrics;
 pub use policies::{policies_csv, policies_json, policies_text};
+pub use policy_search::{policy_search_json, policy_search_text};
 pub use pools::{pools_json, pools_text};
+pub use pools_over_time::{pooled_json, pooled_text};
 pub use replicas::{replicas_json, replicas_text, slots_json, slots_text};
 pub use requests::requests_csv;
 pub use run_text::run_text;
@@ -96,6 +101,7 @@ pub use sensitivity::{
     SENSITIVITY_COLUMNS, SENSITIVITY_NOTE, sensitivity_cells, sensitivity_json, sensitivity_lines,
     sensitivity_text, tornado_data,
 };
+pub use shared_gpus::{NamedModel, shared_json, shared_text};
 pub use steadiness::intervals_csv;
 pub use telling::{
     Status, Telling, changes_title, expected_headline, plan_text, remarks, tell, tell_so_far,

@@ -42,6 +42,8 @@ pub enum Purpose {
     Routing,
     /// How many turns a session has.
     Sessions,
+    /// How long a replica or a node lasts.
+    Failures,
 }
 
 impl Purpose {
@@ -63,6 +65,7 @@ impl Purpose {
             Self::Provisioning => 14,
             Self::Routing => 15,
             Self::Sessions => 12,
+            Self::Failures => 16,
         }
     }
 }

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{engine::Rules, step_time::StepTimeSpec, workload::Workload};
+use crate::{
+    engine::Rules,
+    step_time::StepTimeSpec,
+    workload::{Request, RequestSource, Workload},
+};
 
 /// Everything one run depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +97,15 @@ impl Setup {
         self.rules.check(&self.engine)?;
         self.step_time.check()?;
         self.slo.check()
+    }
+
+    /// What counts as good enough for a request: a class has a target of its own.
+    pub(crate) fn slo_of(&self, request: &Request) -> Slo {
+        let class = match self.workload.source.whole() {
+            RequestSource::Mixed(mix) => mix.classes.get(request.class as usize),
+            _ => None,
+        };
+        class.map_or(self.slo, |class| class.slo)
     }
 
     /// Tokens of the largest request that can come, prompt and output together.

@@ -20,7 +20,7 @@ use sim_core::{
             schedule::Calendar,
             wva,
         },
-        live::{Deferral, Fault, FleetSimulation, LiveFleet, simulate_live},
+        live::{Deferral, Fault, FleetSimulation, LiveFleet, Reliability, simulate_live},
         nodes::NodePool,
         policy::{Aggregate, Policy, Signal},
         router::Router,
@@ -80,6 +80,7 @@ fn fleet(setup: Setup, replicas: u32, policy: Policy) -> LiveFleet {
         window_s: 60.0,
         patience_s: 3600.0,
         faults: Vec::new(),
+        reliability: Reliability::default(),
     }
 }
 
@@ -424,6 +425,48 @@ fn a_season_that_was_seen_is_met_in_time() {
     assert!(missed(2) * 20 < missed(0), "{} {}", missed(2), missed(0));
 }
 
+/// Four replicas that last five minutes each, for an hour: their breakdowns, give or take four standard
+/// deviations. Each replica's time is its own: with one more from the beginning the others break down
+/// when they did.
+#[test]
+fn replicas_last_as_long_as_they_do() {
+    let of = |replicas: u32| {
+        let mut fleet = fleet(setup(12.0, 43_200, 20), replicas, fixed(replicas));
+        fleet.reliability.replica_mtbf_s = 300.0;
+        let run = simulate_live(&fleet, Keep::default()).unwrap();
+        run.verify().unwrap();
+        run
+    };
+    let run = of(4);
+    let count = run.faults.len() as f64;
+    // Half a sync and a minute of starting after each, so that there is one every 367.5 s.
+    let mean = 4.0 * 3600.0 / 367.5;
+    assert!((count - mean).abs() < 4.0 * f64::sqrt(mean), "{count}");
+    assert_eq!(run.faults_restarted.iter().sum::<u64>(), run.restarted);
+    let of_first = |run: &sim_core::fleet::outcome::LiveRun| -> Vec<(f64, Fault)> {
+        let firsts = run.faults.iter().copied();
+        firsts.filter(|(_, what)| matches!(what, Fault::ReplicaBreakdown(0..4))).collect()
+    };
+    assert_eq!(of_first(&run).len(), 4);
+    assert_eq!(of_first(&run), of_first(&of(5)));
+}
+
+#[test]
+fn a_node_takes_its_replicas_along() {
+    let mut fleet = fleet(setup(12.0, 20_000, 21), 4, fixed(4));
+    fleet.nodes.gpus_per_node = 4;
+    fleet.nodes.initial_nodes = 3;
+    fleet.reliability.node_mtbf_s = 400.0;
+    let run = simulate_live(&fleet, Keep::default()).unwrap();
+    run.verify().unwrap();
+    assert!(run.faults.iter().all(|(_, what)| matches!(what, Fault::NodeBreakdown(_))));
+    let hit = run.windows.iter().filter(|window| window.replicas[2] == 0).count();
+    assert!(!run.faults.is_empty() && hit > 0, "{:?}", run.faults);
+    let after = run.aftermath(0).unwrap();
+    assert!(after.restarted > 0 && after.served > 0 && after.slo_met < after.served, "{after:?}");
+    assert!(run.aftermath(run.faults.len()).is_none());
+}
+
 #[test]
 fn a_metric_outage_freezes_an_hpa() {
     let mut fleet = fleet(setup(60.0, 30_000, 9), 1, hpa(10.0));
@@ -450,6 +493,7 @@ proptest! {
         cached_prefixes in 0_usize..4,
         deferred_at_once in 0_u64..12,
         faults in prop::collection::vec((0.0_f64..200.0, 0_u8..6), 0..5),
+        mtbf_s in 20.0_f64..2000.0,
     ) {
         let router = [
             Router::SharedQueue,
@@ -517,6 +561,7 @@ proptest! {
             .collect();
         faults.sort_by(|a, b| a.0.total_cmp(&b.0));
         fleet.faults = faults;
+        fleet.reliability = Reliability { replica_mtbf_s: mtbf_s, node_mtbf_s: 2.0 * mtbf_s };
         let run = simulate_live(&fleet, Keep { precision: Precision::default(), requests: true, intervals: false }).unwrap();
         prop_assert_eq!(run.verify(), Ok(()));
         prop_assert_eq!(run.total.offered, requests);

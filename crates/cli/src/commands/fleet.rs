@@ -6,13 +6,17 @@ use charts::{Style, fleet_svg};
 use scenario::{FleetError, Parsed};
 use sim_core::{
     Keep, RequestSource, Setup, SetupError,
-    fleet::live::{LiveFleet, simulate_live},
+    fleet::{
+        live::{LiveFleet, simulate_live},
+        pooled::simulate_pooled,
+        shared::simulate_shared,
+    },
 };
 
-use super::chart::is_svg;
+use super::{chart::is_svg, policy_search};
 use crate::{
     failure::Failure,
-    fleet_settings::FleetArgs,
+    fleet_settings::{FleetArgs, Named},
     input,
     output::{self, Form},
     pool, trace,
@@ -27,6 +31,16 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     }
     if args.cold_start.as_deref() == Some("list") {
         output::print(&cold_starts())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some((fleet, models)) = args.shared()? {
+        let run = simulate_shared(&fleet, Keep::default())?;
+        let named: Vec<_> = models.iter().map(named).collect();
+        output::print(&if args.json {
+            report::shared_json(&named, &run, fleet.quota_gpus)
+        } else {
+            report::shared_text(&named, &run, fleet.quota_gpus)
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let Parsed { mut scenario, notices } = input::parsed(&args.scenario)?;
@@ -53,6 +67,26 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     }
     let gpus_each = scenario.gpus_per_engine();
     let form = Form::of(args.json, args.csv);
+    if let Some((apart, together)) =
+        args.pooled(&scenario, (&setup, &resolved.classes), gpus_each)?
+    {
+        let window_s = together.window_s;
+        let apart = simulate_pooled(&apart, Keep::default())?;
+        let together = simulate_live(&together, Keep::default())?;
+        let text = if args.json {
+            report::pooled_json(&apart, &together, window_s)
+        } else {
+            report::pooled_text(&apart, &together, window_s)
+        };
+        output::print_answer(form, &text, &notices)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.search.search.is_empty() {
+        let text =
+            policy_search::run(args, &scenario.fleet, (&setup, &resolved.classes), gpus_each)?;
+        output::print_answer(form, &text, &notices)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if !args.compare.is_empty() {
         let text = compare(args, &scenario.fleet, (&setup, &resolved.classes), gpus_each)?;
         output::print_answer(form, &text, &notices)?;
@@ -61,7 +95,7 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     let fleet = args.fleet(&spec, (setup, &resolved.classes), gpus_each)?;
     let window_s = fleet.window_s;
     let run = simulate_live(&fleet, Keep::default())?;
-    args.tell_idle_faults(&fleet, &run);
+    args.tell_idle_faults(&run);
     if let Some(path) = &args.openmetrics {
         let epoch_s = args.epoch_s(fleet.calendar);
         output::write_file(path, &report::open_metrics(&run.samples, &scenario.model, epoch_s))?;
@@ -82,6 +116,10 @@ pub(crate) fn run(args: &FleetArgs) -> Result<ExitCode, Failure> {
     };
     output::print_answer(form, &text, &notices)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn named(model: &Named) -> report::NamedModel<'_> {
+    report::NamedModel { name: &model.name, priority: model.priority, window_s: model.window_s }
 }
 
 /// Policies side by side.

@@ -15,6 +15,7 @@ pub(crate) mod know;
 pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod plan;
+mod policy_search;
 pub(crate) mod pools;
 pub(crate) mod replicas;
 pub(crate) mod report;

@@ -13,17 +13,17 @@ impl FleetArgs {
         let mut all = Vec::new();
         for text in &self.compare {
             for one in one_of_each(text) {
-                all.push((one.clone(), self.with(&one)?));
+                all.push((one.clone(), self.with("--compare", &one)?));
             }
         }
         Ok(all)
     }
 
-    /// These options under a policy as `--compare` names it.
-    fn with(&self, text: &str) -> Result<Self, Failure> {
+    /// These options under a policy as an option like `--compare` names it.
+    pub(super) fn with(&self, option: &str, text: &str) -> Result<Self, Failure> {
         let error = |why: String| {
             Failure::input(format!(
-                "--compare {text}: {why}. Give it as a policy with its settings, for example \
+                "{option} {text}: {why}. Give it as a policy with its settings, for example \
                  hpa:signal=queue,target=4 or keda:min=0."
             ))
         };
@@ -42,8 +42,15 @@ impl FleetArgs {
                 "activation" => args.activation = amount(value).map_err(named_error)?,
                 "min" => args.min = Some(count()?),
                 "max" => args.max = Some(count()?),
+                "initial" => args.initial = Some(count()?),
+                "scale-down-window" => {
+                    args.scale_down_window = Some(amount(value).map_err(named_error)?);
+                }
                 "floor" => args.floor = vec![value.to_owned()],
-                _ => return Err(error(format!("there is no setting {key}"))),
+                _ => match key.strip_prefix("wva.") {
+                    Some(key) => args.wva.push([key, "=", value].concat()),
+                    None => return Err(error(format!("there is no setting {key}"))),
+                },
             }
         }
         Ok(args)

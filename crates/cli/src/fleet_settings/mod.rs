@@ -2,7 +2,10 @@
 
 mod compared;
 mod names;
+mod pools;
 mod readers;
+mod search;
+mod shared;
 
 use std::{num::NonZeroU32, path::PathBuf};
 
@@ -12,7 +15,7 @@ use sim_core::{
     Setup,
     fleet::{
         autoscale::{schedule::Calendar, wva},
-        live::{Deferral, Fault, LiveFleet},
+        live::{Deferral, Fault, LiveFleet, Reliability},
         nodes::NodePool,
         outcome::LiveRun,
         policy::Policy,
@@ -21,9 +24,14 @@ use sim_core::{
     float::lesser,
 };
 
+pub(crate) use pools::PoolArgs;
+pub(crate) use search::SearchArgs;
+pub(crate) use shared::{Named, SharedArgs};
+
 use names::{AggregateName, PolicyName, RouterName, SignalName};
 use readers::{
-    amount, calendar, floor, read_faults, replicas, season, some_amount, some_seconds, variation,
+    amount, calendar, floor, lifetime, read_faults, replicas, season, some_amount, some_seconds,
+    variation,
 };
 
 use crate::{
@@ -43,6 +51,10 @@ Examples:
   headroom fleet rate=40 prefix=800 in=1000 --prefix-cache 8 --router prefix-affinity --policy fixed --min 4
   headroom fleet rate=40 --policy fixed --min 4 --fault surge:2.5:120@300 --fault stall:1@600
   headroom fleet rate=40 'profile=spike(300s,600s,3)' --requests 60000 --compare hpa:target=8/16/24 keda knative wva-v2
+  headroom fleet rate=30 in=2000 --prefill hpa:signal=in-flight,target=3,max=6 --decode hpa:signal=running,target=20,max=6
+  headroom fleet --quota-gpus 8 --model 'chat:10=rate=20 fleet.max=8' --model 'batch:1=rate=40 fleet.max=8'
+  headroom fleet rate=40 'profile=spike(300s,600s,3)' --max 8 --trials 20 --search hpa:min=2 keda
+  headroom fleet rate=40 fleet.duration=1h --policy fixed --min 4 --replica-mtbf 1800 --node-mtbf 7200
   headroom fleet --trace day.csv --policy wva-v2 --json")]
 pub(crate) struct FleetArgs {
     #[command(flatten)]
@@ -81,6 +93,10 @@ pub(crate) struct FleetArgs {
     /// Replicas that are ready at the beginning (fleet.initial) [default: --min].
     #[arg(long, value_name = "N", value_parser = replicas, allow_hyphen_values = true)]
     initial: Option<u16>,
+    /// How long the highest of hpa’s last proposals holds against fewer replicas, seconds
+    /// (fleet.scale_down_window) [default: 300].
+    #[arg(long, value_name = "S", value_parser = amount, allow_hyphen_values = true)]
+    scale_down_window: Option<f64>,
     /// Replicas for certain hours, from one cron expression to another; may be repeated.
     #[arg(long, value_name = "N from CRON to CRON", allow_hyphen_values = true)]
     floor: Vec<String>,
@@ -131,6 +147,19 @@ pub(crate) struct FleetArgs {
     /// slow:TIMES:SECONDS (starts) or surge:TIMES:SECONDS (traffic), with @S; may be repeated.
     #[arg(long, value_name = "WHAT@S", allow_hyphen_values = true)]
     fault: Vec<String>,
+    /// Mean time from a replica’s being ready to its breaking down by itself, seconds [default: never].
+    #[arg(long, value_name = "S", value_parser = lifetime, allow_hyphen_values = true)]
+    replica_mtbf: Option<f64>,
+    /// Mean time from a node’s first replica to the node’s breaking down by itself, seconds [default:
+    /// never].
+    #[arg(long, value_name = "S", value_parser = lifetime, allow_hyphen_values = true)]
+    node_mtbf: Option<f64>,
+    #[command(flatten)]
+    pub(crate) pools: PoolArgs,
+    #[command(flatten)]
+    pub(crate) shared: SharedArgs,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
     /// Width of the windows of the results, seconds (fleet.window) [default: by the length of the
     /// run].
     #[arg(long, value_name = "S", value_parser = some_seconds, allow_hyphen_values = true)]
@@ -193,6 +222,7 @@ impl FleetArgs {
             max: count(self.max).unwrap_or(said.max),
             initial: count(self.initial).or(said.initial),
             start_s: self.start.unwrap_or(said.start_s),
+            scale_down_window_s: self.scale_down_window.unwrap_or(said.scale_down_window_s),
             window_s: self.window.or(said.window_s),
             ..*said
         }
@@ -241,6 +271,10 @@ impl FleetArgs {
             deferral: self.deferral(classes)?,
             keeps_samples: self.openmetrics.is_some(),
             faults: in_order(faults),
+            reliability: Reliability {
+                replica_mtbf_s: self.replica_mtbf.unwrap_or(f64::INFINITY),
+                node_mtbf_s: self.node_mtbf.unwrap_or(f64::INFINITY),
+            },
             ..fleet
         })
     }
@@ -270,8 +304,8 @@ impl FleetArgs {
     }
 
     /// Tell of faults that changed nothing: those after the end, and those with nothing to strike.
-    pub(crate) fn tell_idle_faults(&self, fleet: &LiveFleet, run: &LiveRun) {
-        for (index, (at_s, fault)) in fleet.faults.iter().enumerate() {
+    pub(crate) fn tell_idle_faults(&self, run: &LiveRun) {
+        for (index, (at_s, fault)) in run.faults.iter().enumerate() {
             let fault = [fault_word(*fault), "@", &quantity::plain(*at_s, 0)].concat();
             match run.faults_struck.get(index) {
                 Some(true) => {}
@@ -396,6 +430,8 @@ const fn fault_word(fault: Fault) -> &'static str {
     match fault {
         Fault::ReplicaLoss => "replica",
         Fault::NodeLoss => "node",
+        Fault::ReplicaBreakdown(_) => "replica breakdown",
+        Fault::NodeBreakdown(_) => "node breakdown",
         Fault::MetricOutage(_) => "metrics",
         Fault::Stall(_) => "stall",
         Fault::SlowStart { .. } => "slow",

@@ -24,6 +24,13 @@ pub(super) fn some_seconds(text: &str) -> Result<f64, String> {
 /// Shorter windows and shorter times between scrapes would be more events than requests.
 const LEAST_SPAN_S: f64 = 0.1;
 
+/// How long something lasts on average.
+pub(super) fn lifetime(text: &str) -> Result<f64, String> {
+    amount(text).ok().filter(|value| *value >= 1.0).ok_or_else(|| {
+        "it must be a time of 1 to 1,000,000,000 seconds, for example 86400".to_owned()
+    })
+}
+
 /// A coefficient of variation.
 pub(super) fn variation(text: &str) -> Result<f64, String> {
     amount(text)

@@ -17,6 +17,7 @@ mod export;
 mod files;
 mod fit;
 mod fleet;
+mod fleet_parts;
 mod hostile;
 mod know;
 mod links;

@@ -21,7 +21,7 @@ use super::{
     lab::{CHAT, SLO, fleet, hpa_on, most_asked, run, traffic},
 };
 
-pub(super) const EXPERIMENTS: [Experiment; 5] = [
+pub(super) const EXPERIMENTS: [Experiment; 6] = [
     Experiment {
         name: "panic-churn",
         claim: "Panic mode starts replicas for a burst that is over before they are there.",
@@ -39,6 +39,12 @@ pub(super) const EXPERIMENTS: [Experiment; 5] = [
         claim: "On a known daily rise, a floor by the clock beats every tuning of a reactive autoscaler.",
         setting: "Three hours from 7:30: the rate rises sixfold within five minutes of 8:00 and falls by 9:30; starts of 300 s; an HPA at several targets, and one with a floor of 5 from 7:45 to 9:30.",
         run: cron_floor,
+    },
+    Experiment {
+        name: "cron-floor-day",
+        claim: "The same over a whole day: no reactive tuning is as good for as little.",
+        setting: "24 hours from midnight: 5 requests/s at night, 60 within five minutes of 8:00 until 9:30, 25 until 18:00, and 5 again from 20:00; starts of 300 s; an HPA at several targets, and one with a floor of 5 from 7:45 to 9:30.",
+        run: cron_floor_day,
     },
     Experiment {
         name: "activation-beats-threshold",
@@ -137,20 +143,62 @@ fn floor_of(replicas: i32) -> Result<Floor, CronError> {
     Ok(Floor { start, end, replicas })
 }
 
+/// A rise that is known, and tunings of an HPA that does not know it.
+struct Rise {
+    /// Seconds and multiples of the rate.
+    points: &'static [(f64, f64)],
+    rate_per_s: f64,
+    requests: u64,
+    /// The time of day at the beginning, in minutes.
+    begin_min: u32,
+    in_flight: &'static [f64],
+    running: &'static [f64],
+}
+
 fn cron_floor() -> Result<Findings, SetupError> {
+    clock_against_tunings(&Rise {
+        points: &[(0.0, 1.0), (1800.0, 1.0), (2100.0, 6.0), (6000.0, 6.0), (7200.0, 1.0)],
+        rate_per_s: 10.0,
+        requests: 360_000,
+        begin_min: 7 * 60 + 30,
+        in_flight: &[3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0],
+        running: &[3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0],
+    })
+}
+
+fn cron_floor_day() -> Result<Findings, SetupError> {
+    clock_against_tunings(&Rise {
+        points: &[
+            (0.0, 1.0),
+            (28_800.0, 1.0),
+            (29_100.0, 12.0),
+            (34_200.0, 12.0),
+            (35_400.0, 5.0),
+            (64_800.0, 5.0),
+            (72_000.0, 1.0),
+        ],
+        rate_per_s: 5.0,
+        requests: 1_425_000,
+        begin_min: 0,
+        in_flight: &[3.0, 4.0, 6.0, 8.0, 12.0, 16.0],
+        running: &[4.0, 8.0, 16.0],
+    })
+}
+
+fn clock_against_tunings(rise: &Rise) -> Result<Findings, SetupError> {
     let columns = [
         ("minutes below the target", Unit::Minutes),
         ("requests in time", Unit::Share),
         ("GPU-hours", Unit::GpuHours),
     ];
     let mut table = Table::new("policy", &columns);
-    let points = [(0.0, 1.0), (1800.0, 1.0), (2100.0, 6.0), (6000.0, 6.0), (7200.0, 1.0)];
-    let points: Vec<RatePoint> =
-        points.map(|(time_s, factor)| RatePoint { time_s, factor }).to_vec();
+    let point = |&(time_s, factor): &(f64, f64)| RatePoint { time_s, factor };
+    let points: Vec<RatePoint> = rise.points.iter().map(point).collect();
     let with = |signal, target: f64, floors: Vec<Floor>| {
         let profile = RateProfile::Piecewise { points: points.clone() };
-        let setup = traffic(&[CHAT], (10.0, 360_000), profile);
+        let setup = traffic(&[CHAT], (rise.rate_per_s, rise.requests), profile);
         let mut fleet = LiveFleet { floors, ..fleet(setup, hpa_on(signal, target), 300.0) };
+        fleet.calendar.minute_of_day = rise.begin_min;
         fleet.window_s = 60.0;
         run(&fleet)
     };
@@ -158,17 +206,18 @@ fn cron_floor() -> Result<Findings, SetupError> {
         let values = [run.violation_min(60.0), run.total.slo_share(), run.held_gpu_hours()];
         table.row(case, &values);
     };
-    for target in [3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0] {
+    for &target in rise.in_flight {
         row(format!("HPA, {target} in flight"), &with(Signal::InFlight, target, Vec::new())?);
     }
-    for target in [3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0] {
+    for &target in rise.running {
         row(format!("HPA, {target} running"), &with(Signal::Running, target, Vec::new())?);
     }
     // The floor is a constant expression; what cannot be read is no floor.
     let floors = floor_of(5).into_iter().collect();
     row("HPA, 16 in flight, and the floor".to_owned(), &with(Signal::InFlight, 16.0, floors)?);
-    let clock = table.rows[14].values.clone();
-    let reactive = &table.rows[..14];
+    let tunings = table.rows.len() - 1;
+    let clock = table.rows[tunings].values.clone();
+    let reactive = &table.rows[..tunings];
     let checks = vec![
         Check::new("With the floor at most two minutes are below the target.", clock[0] <= 2.0),
         Check::new(

@@ -12,7 +12,7 @@ use sim_core::{
             keda::ScaledObject,
             schedule::Calendar,
         },
-        live::{LiveFleet, simulate_live},
+        live::{LiveFleet, Reliability, simulate_live},
         nodes::NodePool,
         outcome::LiveRun,
         policy::{Aggregate, Policy, Signal},
@@ -108,6 +108,7 @@ pub(super) fn fleet(setup: Setup, policy: Policy, start_s: f64) -> LiveFleet {
         window_s: 15.0,
         patience_s: 3600.0,
         faults: Vec::new(),
+        reliability: Reliability::default(),
     }
 }
 

@@ -1,22 +1,37 @@
 //! Prefill and decode on GPUs of their own.
 
+use std::sync::Arc;
+
 use sim_core::{
-    Keep, SetupError,
-    fleet::{Disaggregated, Link},
-    workload::RateProfile,
+    Keep, RequestSource, Setup, SetupError, Trace, TraceRow,
+    fleet::{
+        Disaggregated, Link,
+        outcome::LiveRun,
+        policy::Signal,
+        pooled::{PooledFleet, Scaling, simulate_pooled},
+    },
+    workload::{RateProfile, Requests},
 };
 
 use super::{
     Check, Experiment, Findings, Table, Unit,
-    lab::{CHAT, Kind, SLO, fixed, fleet, run, traffic},
+    lab::{CHAT, Kind, SLO, fixed, fleet, hpa_on, run, traffic},
 };
 
-pub(super) const EXPERIMENTS: [Experiment; 1] = [Experiment {
-    name: "pools-as-one",
-    claim: "Prefill and decode saturate on different things: scaled as one, one of them is always too large.",
-    setting: "The fewest replicas that hold the target for prompts of 3,000 with answers of 50 tokens, and for prompts of 200 with answers of 800: two pools of any sizes, two pools of one size, and the same GPUs used together; a link of 50 GB/s per prefill replica.",
-    run: pools_as_one,
-}];
+pub(super) const EXPERIMENTS: [Experiment; 2] = [
+    Experiment {
+        name: "pools-as-one",
+        claim: "Prefill and decode saturate on different things: scaled as one, one of them is always too large.",
+        setting: "The fewest replicas that hold the target for prompts of 3,000 with answers of 50 tokens, and for prompts of 200 with answers of 800: two pools of any sizes, two pools of one size, and the same GPUs used together; a link of 50 GB/s per prefill replica.",
+        run: pools_as_one,
+    },
+    Experiment {
+        name: "pools-over-time",
+        claim: "Where the mix changes over the day, no one proportion of prefill and decode replicas is right, whichever pool's autoscaler decides.",
+        setting: "An hour of prompts of 3,000 with answers of 50 tokens at 15 requests/s, then one of prompts of 200 with answers of 800; HPAs, on requests in flight (2) before prefill and on running requests (16) before decode; starts of 30 s: each pool scaled by its own, both as one by either of them, and replicas that do both, under an HPA on requests in flight.",
+        run: pools_over_time,
+    },
+];
 
 /// More replicas of a kind are not tried.
 const MOST: u64 = 12;
@@ -101,6 +116,93 @@ fn pools_as_one() -> Result<Findings, SetupError> {
         Check::new(
             "Scaled as one, each traffic pays at least a quarter more GPUs.",
             (0..2).all(|row| value(row, 3) >= 1.25 * value(row, 2)),
+        ),
+    ];
+    Ok(Findings { tables: vec![table], checks, remark: "" })
+}
+
+/// Long prompts for an hour, then long answers for an hour.
+fn changing_mix() -> Result<Setup, SetupError> {
+    let mut setup = traffic(&[CHAT], (15.0, 1), RateProfile::Constant);
+    setup.workload.requests = 108_000;
+    let arrivals = Requests::new(&setup.workload, setup.seed);
+    let rows = arrivals.map(|request| {
+        let is_first = request.arrival_s < 3600.0;
+        let (input_tokens, output_tokens) = if is_first { (3000, 50) } else { (200, 800) };
+        TraceRow { arrival_s: request.arrival_s, input_tokens, output_tokens }
+    });
+    let trace = Trace::new(rows.collect()).map_err(|_| SetupError::NoLiveRules)?;
+    setup.workload.source = RequestSource::Replay { trace: Arc::new(trace), speed: 1.0 };
+    Ok(setup)
+}
+
+/// Mean number of replicas that were ready from one time to another.
+fn mean_ready(run: &LiveRun, from_s: f64, to_s: f64) -> f64 {
+    let windows = run.windows.iter().filter(|window| (from_s..to_s).contains(&window.start_s));
+    let ready: Vec<f64> = windows.map(|window| f64::from(window.replicas[2])).collect();
+    ready.iter().sum::<f64>() / ready.len().max(1) as f64
+}
+
+fn pools_over_time() -> Result<Findings, SetupError> {
+    let columns = [
+        ("prefill, 1st hour", Unit::Number),
+        ("2nd hour", Unit::Number),
+        ("decode, 1st hour", Unit::Number),
+        ("2nd hour", Unit::Number),
+        ("GPU-hours", Unit::GpuHours),
+        ("without a step", Unit::GpuHours),
+        ("requests in time", Unit::Share),
+    ];
+    let mut table = Table::new("scaled", &columns);
+    let setup = changing_mix()?;
+    let pool = |signal, target, first| {
+        let mut pool = fleet(setup.clone(), hpa_on(signal, target), 30.0);
+        pool.initial_replicas = first;
+        pool.window_s = 60.0;
+        pool
+    };
+    let as_one = |by_prefill| Scaling::AsOne { by_prefill, unit: (1, 1) };
+    for (case, scaling) in [
+        ("apart", Scaling::Apart),
+        ("as one, by prefill", as_one(true)),
+        ("as one, by decode", as_one(false)),
+    ] {
+        let pools = PooledFleet {
+            prefill: pool(Signal::InFlight, 2.0, 4),
+            decode: pool(Signal::Running, 16.0, 4),
+            link: link(),
+            scaling,
+        };
+        let run = simulate_pooled(&pools, Keep::default())?;
+        debug_assert_eq!(run.users.verify(), Ok(()));
+        let hours = |run: &LiveRun| [mean_ready(run, 0.0, 3600.0), mean_ready(run, 3600.0, 7200.0)];
+        let ([prefill, prefill_later], [decode, decode_later]) =
+            (hours(&run.prefill), hours(&run.decode));
+        let users = &run.users;
+        let (held, wasted) = (users.held_gpu_hours(), users.wasted_gpu_hours());
+        let share = users.total.slo_share();
+        table.row(case, &[prefill, prefill_later, decode, decode_later, held, wasted, share]);
+    }
+    for target in [6.0, 12.0, 18.0] {
+        let all = run(&pool(Signal::InFlight, target, 8))?;
+        let (held, wasted) = (all.held_gpu_hours(), all.wasted_gpu_hours());
+        let none = f64::NAN;
+        let share = all.total.slo_share();
+        table.row(
+            format!("together, {target} in flight"),
+            &[none, none, none, none, held, wasted, share],
+        );
+    }
+    let row = |row: usize| &table.rows[row].values;
+    let is_as_good = |of: usize| row(of)[6] >= row(0)[6] && row(of)[4] <= row(0)[4];
+    let checks = vec![
+        Check::new(
+            "Apart, there is more prefill in the hour of prompts and more decode in the hour of answers.",
+            row(0)[0] > row(0)[1] && row(0)[2] < row(0)[3],
+        ),
+        Check::new(
+            "Scaled as one, by either pool, there are fewer requests in time or more GPU-hours than apart.",
+            !is_as_good(1) && !is_as_good(2),
         ),
     ];
     Ok(Findings { tables: vec![table], checks, remark: "" })

@@ -73,6 +73,17 @@ pub struct Provisioned {
     pub went: u64,
 }
 
+impl Provisioned {
+    /// What happened here and there.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            came: self.came + other.came,
+            timed_out: self.timed_out + other.timed_out,
+            went: self.went + other.went,
+        }
+    }
+}
+
 /// Starts that take longer for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slowdown {
@@ -87,14 +98,14 @@ pub struct Slowdown {
 pub struct Lives {
     start_up: StartUp,
     seed: u64,
-    nodes: Nodes,
+    pub(super) nodes: Nodes,
     /// How long a draining replica is waited for, in seconds.
     drain_grace_s: f64,
     /// Those that are not gone, in order of decision.
-    replicas: Vec<Replica>,
+    pub(super) replicas: Vec<Replica>,
     decided: u64,
     gone: u64,
-    now_s: f64,
+    pub(super) now_s: f64,
     provisioned: Provisioned,
     slowdown: Option<Slowdown>,
 }
@@ -201,7 +212,7 @@ impl Lives {
         changes
     }
 
-    fn decide(&mut self) -> u64 {
+    pub(super) fn decide(&mut self) -> u64 {
         let id = self.decided;
         self.decided += 1;
         self.replicas.push(Replica {
@@ -241,7 +252,7 @@ impl Lives {
     }
 
     /// A replica is to go: a ready one drains, one that starts is called off.
-    fn end(&mut self, id: u64, changes: &mut Vec<Change>) {
+    pub(super) fn end(&mut self, id: u64, changes: &mut Vec<Change>) {
         let now_s = self.now_s;
         let grace_s = self.drain_grace_s;
         if let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) {
@@ -253,7 +264,7 @@ impl Lives {
         }
     }
 
-    fn bury(&mut self, id: u64, changes: &mut Vec<Change>) {
+    pub(super) fn bury(&mut self, id: u64, changes: &mut Vec<Change>) {
         let Some(index) = self.replicas.iter().position(|replica| replica.id == id) else {
             return;
         };
@@ -310,8 +321,16 @@ impl Lives {
         changes
     }
 
+    /// What there is room for now.
+    pub(super) fn settled(&mut self, now_s: f64) -> Vec<Change> {
+        self.now_s = now_s;
+        let mut changes = Vec::new();
+        self.settle(&mut changes);
+        changes
+    }
+
     /// Give room to those that wait, ask for nodes, let unused ones go.
-    fn settle(&mut self, changes: &mut Vec<Change>) {
+    pub(super) fn settle(&mut self, changes: &mut Vec<Change>) {
         for index in 0..self.replicas.len() {
             if self.replicas[index].stage != Stage::Decided {
                 continue;
@@ -385,7 +404,7 @@ impl StartUp {
 }
 
 /// The order in which replicas are given up.
-const fn rank(replica: &Replica) -> u8 {
+pub(super) const fn rank(replica: &Replica) -> u8 {
     match replica.stage {
         Stage::Decided => 0,
         Stage::Starting(_) => 1,

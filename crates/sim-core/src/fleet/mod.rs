@@ -7,8 +7,11 @@ pub mod live;
 pub mod nodes;
 pub mod outcome;
 pub mod policy;
+pub mod pooled;
+mod reclaiming;
 mod round_robin;
 pub mod router;
+pub mod shared;
 pub mod slots;
 pub mod start_up;
 

@@ -120,6 +120,8 @@ struct Node {
     has_image: bool,
     has_kernels: bool,
     unused_since_s: f64,
+    /// It goes as soon as it is unused, and gets nobody more.
+    leaves: bool,
 }
 
 /// A node that was asked for.
@@ -200,8 +202,14 @@ impl Nodes {
     fn add(&mut self, now_s: f64) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let node =
-            Node { id, replicas: 0, has_image: false, has_kernels: false, unused_since_s: now_s };
+        let node = Node {
+            id,
+            replicas: 0,
+            has_image: false,
+            has_kernels: false,
+            unused_since_s: now_s,
+            leaves: false,
+        };
         self.nodes.push(node);
         self.last_added_s = now_s;
         id
@@ -211,6 +219,12 @@ impl Nodes {
     #[must_use]
     pub fn count(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Whether a node is there.
+    #[must_use]
+    pub fn has(&self, node: u64) -> bool {
+        self.nodes.iter().any(|candidate| candidate.id == node)
     }
 
     /// How many are asked for.
@@ -239,7 +253,7 @@ impl Nodes {
     /// before one that has not, and the oldest of equals.
     pub fn place(&mut self) -> Option<Place> {
         let room = self.pool.room();
-        let fits = self.nodes.iter_mut().filter(|node| node.replicas < room);
+        let fits = self.nodes.iter_mut().filter(|node| node.replicas < room && !node.leaves);
         let node = fits.min_by_key(|node| {
             (room - node.replicas, !node.has_kernels, !node.has_image, node.id)
         })?;
@@ -264,6 +278,80 @@ impl Nodes {
                 node.unused_since_s = now_s;
             }
         }
+        let is_over = |node: &Node| node.leaves && node.replicas == 0;
+        if self.nodes.iter().any(is_over) {
+            self.account(now_s);
+            let before = self.nodes.len();
+            self.nodes.retain(|node| !is_over(node));
+            // Whoever it was taken for has it, and not the next one here.
+            let gone = (before - self.nodes.len()) as u32;
+            self.pool.max_nodes = self.pool.max_nodes.saturating_sub(gone);
+        }
+    }
+
+    /// How many nodes are there or asked for.
+    pub(super) fn used(&self) -> u32 {
+        (self.nodes.len() + self.requests.len()) as u32
+    }
+
+    /// How many of them go as soon as they are unused.
+    pub(super) fn leaving(&self) -> u32 {
+        self.nodes.iter().filter(|node| node.leaves).count() as u32
+    }
+
+    /// The most nodes that there may be from now on.
+    pub(super) const fn allow(&mut self, most: u32) {
+        self.pool.max_nodes = most;
+    }
+
+    /// The most nodes that there may be.
+    pub(super) const fn most(&self) -> u32 {
+        self.pool.max_nodes
+    }
+
+    /// A node goes as soon as it is unused. Whether that is news.
+    pub(super) fn let_leave(&mut self, node: u64) -> bool {
+        match self.nodes.iter_mut().find(|candidate| candidate.id == node) {
+            Some(node) if !node.leaves => {
+                node.leaves = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The newest node that nobody uses goes, beyond those kept free where they are to be kept; whether
+    /// there was one.
+    pub(super) fn give_up_unused(&mut self, keeps_warm: bool, now_s: f64) -> bool {
+        if keeps_warm && self.free() <= self.pool.warm_nodes as usize {
+            return false;
+        }
+        let Some(at) = self.nodes.iter().rposition(|node| node.replicas == 0) else { return false };
+        self.account(now_s);
+        self.nodes.remove(at);
+        self.pool.max_nodes = self.pool.max_nodes.saturating_sub(1);
+        true
+    }
+
+    /// The node that was asked for last is asked for no more; whether there was one.
+    pub(super) fn call_off(&mut self) -> bool {
+        let was_asked = self.requests.pop().is_some();
+        if was_asked {
+            self.pool.max_nodes = self.pool.max_nodes.saturating_sub(1);
+        }
+        was_asked
+    }
+
+    /// The same for replicas alone, and not to be kept free.
+    pub(super) fn missing_for_replicas(&self, pending: usize) -> u32 {
+        let needed = pending.div_ceil(self.pool.room() as usize);
+        needed.saturating_sub(self.free() + self.requests.len()) as u32
+    }
+
+    /// Nodes that so many replicas without one need beyond those that are there or on their way.
+    pub(super) fn missing(&self, pending: usize) -> u32 {
+        let needed = pending.div_ceil(self.pool.room() as usize) + self.pool.warm_nodes as usize;
+        needed.saturating_sub(self.free() + self.requests.len()) as u32
     }
 
     /// A node breaks down; whoever was on it is the caller's affair. Whether there was one.
@@ -285,11 +373,8 @@ impl Nodes {
     }
 
     fn ask(&mut self, pending: usize, now_s: f64) {
-        let room = self.pool.room() as usize;
-        let free = self.free();
         // Free nodes beyond the warm pool's, and those on the way, take pending replicas first.
-        let needed = pending.div_ceil(room) + self.pool.warm_nodes as usize;
-        let missing = needed.saturating_sub(free + self.requests.len());
+        let missing = self.missing(pending) as usize;
         let quota = self.pool.max_nodes as usize;
         let allowed = quota.saturating_sub(self.nodes.len() + self.requests.len());
         let asked = missing.min(allowed);
@@ -316,7 +401,7 @@ impl Nodes {
     }
 
     fn free(&self) -> usize {
-        self.nodes.iter().filter(|node| node.replicas == 0).count()
+        self.nodes.iter().filter(|node| node.replicas == 0 && !node.leaves).count()
     }
 
     fn look_at(&mut self, at_s: f64) {

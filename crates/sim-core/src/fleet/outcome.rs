@@ -2,7 +2,7 @@
 
 use crate::measure::{Distribution, Precision, Run};
 
-use crate::float::lesser;
+use crate::float::{greater, lesser};
 
 use super::{
     life::Provisioned,
@@ -38,6 +38,21 @@ pub struct FleetWindow {
     pub desired: i32,
 }
 
+/// What clients saw of a fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aftermath {
+    /// Requests that began again because of it.
+    pub restarted: u64,
+    /// Requests that got their last token meanwhile.
+    pub served: u64,
+    /// Those of them that met the target.
+    pub slo_met: u64,
+    /// Their time to first token, in seconds.
+    pub ttft: Distribution,
+    /// As [`LiveRun::recovery_s`].
+    pub recovery_s: Option<f64>,
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveRun {
@@ -69,6 +84,10 @@ pub struct LiveRun {
     pub faults: Vec<(f64, Fault)>,
     /// Of each of them that came before the end, whether there was anything for it to strike.
     pub faults_struck: Vec<bool>,
+    /// Of each of them, how many requests began again because of it.
+    pub faults_restarted: Vec<u64>,
+    /// Requests that a lost replica gave back to another pool.
+    pub returned: u64,
     /// What was scraped, where that was kept.
     pub samples: Samples,
     /// Events that it took.
@@ -134,13 +153,41 @@ impl LiveRun {
         Some(windows[back].start_s - at_s)
     }
 
+    /// What clients saw of a fault of [`faults`](Self::faults): from when it came until the target was
+    /// held again, and for at least five windows after it was over, or until the next one. `None`
+    /// where the run was over before.
+    #[must_use]
+    pub fn aftermath(&self, fault: usize) -> Option<Aftermath> {
+        let &(at_s, what) = self.faults.get(fault).filter(|&&(at_s, _)| at_s <= self.end_s)?;
+        let next_s = self.faults.get(fault + 1).map_or(self.end_s, |&(next_s, _)| next_s);
+        let width_s = self.windows.get(1).map_or(self.end_s, |window| window.start_s);
+        let felt_s = what.lasts_s() + 5.0 * width_s;
+        let recovery_s = self.recovery_s(fault);
+        let until_s = lesser(next_s, at_s + greater(recovery_s.unwrap_or(self.end_s), felt_s));
+        let is_in =
+            |window: &&FleetWindow| window.start_s + width_s > at_s && window.start_s < until_s;
+        let mut seen = Aftermath {
+            restarted: self.faults_restarted.get(fault).copied().unwrap_or(0),
+            served: 0,
+            slo_met: 0,
+            ttft: Distribution::new(Precision::default()),
+            recovery_s,
+        };
+        for window in self.windows.iter().filter(is_in) {
+            seen.served += window.served;
+            seen.slo_met += window.slo_met;
+            seen.ttft.merge(&window.ttft);
+        }
+        Some(seen)
+    }
+
     /// Whether nobody was lost or counted twice, in requests and in time.
     ///
     /// # Errors
     /// Says which law is broken.
     pub fn verify(&self) -> Result<(), String> {
         let run = &self.total;
-        let accounted = run.completed + run.rejected + run.in_flight;
+        let accounted = run.completed + run.rejected + run.in_flight + self.returned;
         if run.offered != accounted {
             return Err(format!("conservation: {} offered, {accounted} found", run.offered));
         }
@@ -178,6 +225,21 @@ impl FleetWindow {
     pub fn is_violated(&self, share: f64) -> bool {
         let waits = self.served == 0 && self.waiting > 0;
         waits || (self.slo_met as f64) < share * self.served as f64
+    }
+
+    /// Add the replicas of a pool, and those that wait and run there.
+    pub(super) fn add_replicas(&mut self, pool: &Self) {
+        self.waiting += pool.waiting;
+        self.running += pool.running;
+        let ready = f64::from(self.replicas[2]);
+        let others = f64::from(pool.replicas[2]);
+        let all = greater(ready + others, 1.0);
+        let mean = (self.kv_usage.0 * ready + pool.kv_usage.0 * others) / all;
+        self.kv_usage = (mean, greater(self.kv_usage.1, pool.kv_usage.1));
+        for (mine, theirs) in self.replicas.iter_mut().zip(pool.replicas) {
+            *mine += theirs;
+        }
+        self.desired += pool.desired;
     }
 
     /// A window in which nothing has happened yet.

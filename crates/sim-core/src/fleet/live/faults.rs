@@ -7,7 +7,7 @@ use crate::{
     workload::Request,
 };
 
-use super::FleetSimulation;
+use super::{FleetSimulation, breakdowns::Struck};
 
 /// Something that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,10 @@ pub enum Fault {
     ReplicaLoss,
     /// The node of the oldest ready replica is lost, with everybody on it.
     NodeLoss,
+    /// The replica of this number breaks down, by itself.
+    ReplicaBreakdown(u64),
+    /// The node of this number breaks down, by itself.
+    NodeBreakdown(u64),
     /// No metric can be had for so many seconds.
     MetricOutage(f64),
     /// No replica takes a step for so many seconds: a disk, a network or a power supply hangs.
@@ -42,7 +46,10 @@ impl Fault {
     #[must_use]
     pub const fn lasts_s(self) -> f64 {
         match self {
-            Self::ReplicaLoss | Self::NodeLoss => 0.0,
+            Self::ReplicaLoss
+            | Self::NodeLoss
+            | Self::ReplicaBreakdown(_)
+            | Self::NodeBreakdown(_) => 0.0,
             Self::MetricOutage(for_s) | Self::Stall(for_s) => for_s,
             Self::SlowStart { for_s, .. } | Self::Surge { for_s, .. } => for_s,
         }
@@ -69,9 +76,40 @@ impl Fault {
     }
 }
 
+/// How long replicas and nodes last. Infinite where they do not break down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reliability {
+    /// Mean time from a replica's being ready to its breaking down, in seconds.
+    pub replica_mtbf_s: f64,
+    /// Mean time from a node's first replica to its breaking down, in seconds.
+    pub node_mtbf_s: f64,
+}
+
+impl Default for Reliability {
+    fn default() -> Self {
+        Self { replica_mtbf_s: f64::INFINITY, node_mtbf_s: f64::INFINITY }
+    }
+}
+
+impl Reliability {
+    /// # Errors
+    /// A time that is not above 0; the least is a second, so that a fleet can do anything at all.
+    pub(super) fn check(self) -> Result<(), SetupError> {
+        for (field, value) in
+            [("fleet.replica_mtbf", self.replica_mtbf_s), ("fleet.node_mtbf", self.node_mtbf_s)]
+        {
+            if value.is_nan() || value < 1.0 {
+                let requirement = "1 second or more";
+                return Err(SetupError::OutOfDomain { field, value, requirement });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The clock of the traffic: faster than the fleet's while there is a surge.
 #[derive(Clone, Debug)]
-pub(super) struct TrafficClock {
+pub(in crate::fleet) struct TrafficClock {
     /// From when to when, in seconds of the fleet's clock, and how many times as fast; in order, and
     /// apart.
     surges: Vec<(f64, f64, f64)>,
@@ -79,7 +117,7 @@ pub(super) struct TrafficClock {
 
 impl TrafficClock {
     /// Surges that overlap follow one another: each begins when the one before is over.
-    pub(super) fn new(faults: &[(f64, Fault)]) -> Self {
+    pub(in crate::fleet) fn new(faults: &[(f64, Fault)]) -> Self {
         let mut surges: Vec<(f64, f64, f64)> = Vec::new();
         for &(at_s, fault) in faults {
             if let Fault::Surge { factor, for_s } = fault {
@@ -91,7 +129,7 @@ impl TrafficClock {
     }
 
     /// A request at the time at which it comes.
-    pub(super) fn moved(&self, request: Request) -> Request {
+    pub(in crate::fleet) fn moved(&self, request: Request) -> Request {
         let mut at_s = request.arrival_s;
         for &(start_s, end_s, factor) in &self.surges {
             if at_s <= start_s {
@@ -108,9 +146,26 @@ impl TrafficClock {
 
 impl FleetSimulation {
     pub(super) fn break_something(&mut self, now_s: f64) {
-        let Some((_, fault)) = self.faults.pop_front() else { return };
-        let strikes = self.strike(fault, now_s);
-        self.faults_struck.push(strikes);
+        let scheduled_s = self.faults.front().map_or(f64::INFINITY, |&(at_s, _)| at_s);
+        let (fault, is_scheduled) = if scheduled_s <= now_s {
+            (self.faults.pop_front().map(|(_, fault)| fault), true)
+        } else {
+            (self.breakdowns.pop(), false)
+        };
+        let Some(fault) = fault else { return };
+        let before = self.restarted;
+        let has_struck = self.strike(fault, now_s);
+        // What was no more breaks down for nobody.
+        if is_scheduled || has_struck {
+            let restarted = self.restarted - before;
+            self.struck.push(Struck { at_s: now_s, fault, has_struck, restarted });
+        }
+    }
+
+    /// When something goes wrong next, in seconds.
+    pub(super) fn fault_s(&self) -> f64 {
+        let scheduled_s = self.faults.front().map_or(f64::INFINITY, |&(at_s, _)| at_s);
+        lesser(scheduled_s, self.breakdowns.next_s())
     }
 
     /// Whether there was anything to strike.
@@ -134,6 +189,14 @@ impl FleetSimulation {
             }
             // The traffic knows of it.
             (Fault::Surge { .. }, _) => return true,
+            (Fault::ReplicaBreakdown(id), _) => match self.server(id) {
+                Some(_) => self.lives.remove(id, now_s),
+                None => return false,
+            },
+            (Fault::NodeBreakdown(node), _) if self.lives.nodes().has(node) => {
+                self.lives.lose_node(node, now_s)
+            }
+            (Fault::NodeBreakdown(_), _) => return false,
             (Fault::ReplicaLoss, Some(replica)) => self.lives.remove(replica.id, now_s),
             (Fault::NodeLoss, Some(replica)) => match replica.node {
                 Some(node) => self.lives.lose_node(node, now_s),

@@ -12,13 +12,17 @@
 //!
 //! A request that was on a replica that is lost goes to another from its beginning; its user waits.
 
+mod breakdowns;
 mod faults;
 mod observing;
+mod part;
 mod samples;
 mod server;
 mod simulation;
 
-pub use faults::Fault;
+pub(in crate::fleet) use faults::TrafficClock;
+pub use faults::{Fault, Reliability};
+pub(in crate::fleet) use part::Part;
 pub use samples::{Buckets, LineSample, ReplicaCounters, ReplicaSample, Samples};
 pub use simulation::FleetSimulation;
 
@@ -74,6 +78,8 @@ pub struct LiveFleet {
     pub patience_s: f64,
     /// What goes wrong, and when, in order of time.
     pub faults: Vec<(f64, Fault)>,
+    /// How long replicas and nodes last before they break down by themselves.
+    pub reliability: Reliability,
 }
 
 /// A class whose requests wait for one another, however many replicas there are: for a place among an
@@ -107,6 +113,7 @@ impl LiveFleet {
         if self.deferral.is_some_and(|deferral| deferral.at_once == 0) {
             return bad("fleet.deferral", 0.0, "1 or more at once");
         }
+        self.reliability.check()?;
         self.faults.iter().try_for_each(|(at_s, fault)| fault.check(*at_s))
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Server {
     pub(super) scraped: Scraped,
     pub(super) gauges: Option<Gauges>,
     pub(super) counters: ReplicaCounters,
+    /// Until when it sends caches away, in seconds.
+    pub(super) sends_until_s: f64,
     /// Shared beginnings in its cache, the latest used last.
     prefixes: Vec<u64>,
 }
@@ -38,6 +40,7 @@ impl Server {
             scraped,
             gauges: None,
             counters: ReplicaCounters::default(),
+            sends_until_s: f64::NEG_INFINITY,
             prefixes: Vec::new(),
         }
     }

@@ -14,29 +14,43 @@ use crate::{
     measure::{Finished, Recorder},
     setup::SetupError,
     step_time::StepModel,
-    workload::{Request, RequestSource, Requests, SharedPrefix},
+    workload::{Request, RequestSource, SharedPrefix},
 };
 
 use super::{
     LiveFleet,
-    faults::{Fault, TrafficClock},
+    breakdowns::{Breakdowns, Struck},
+    faults::Fault,
+    part::{Incoming, Part},
     samples::Samples,
     server::{Due, Server},
 };
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// A request comes.
+    Arrival,
+    /// An engine is to be looked at.
+    Engine,
+    /// Replicas, faults, the autoscaler, a scrape, or the end of a window.
+    Other,
+}
 
 /// A fleet as it runs, to be advanced in slices: looking at it changes nothing.
 #[derive(Debug)]
 pub struct FleetSimulation {
     pub(super) fleet: LiveFleet,
     model: StepModel,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
     pub(super) samples: Samples,
-    requests: Requests,
+    incoming: Incoming,
     total: u64,
     pub(super) offered: u64,
-    traffic: TrafficClock,
     /// The next request to come.
-    next: Option<Request>,
+    pub(super) next: Option<Request>,
+    /// What it does for the whole of which it is a part.
+    pub(super) part: Part,
     routing: Routing,
     pub(super) controller: Controller,
     pub(super) lives: Lives,
@@ -47,7 +61,7 @@ pub struct FleetSimulation {
     open: Vec<usize>,
     /// Replicas on a node, and those of them that are ready.
     placed: (u64, u64),
-    due: BinaryHeap<Reverse<Due>>,
+    pub(super) due: BinaryHeap<Reverse<Due>>,
     /// Requests that no replica could take.
     pub(super) line: VecDeque<Waiting>,
     /// Requests of the deferred class that wait for one another, and how many of them do not.
@@ -57,24 +71,25 @@ pub struct FleetSimulation {
     pub(super) deferred_scraped: f64,
     finished: Vec<Finished>,
     pub(super) faults: VecDeque<(f64, Fault)>,
-    pub(super) faults_struck: Vec<bool>,
+    pub(super) breakdowns: Breakdowns,
+    pub(super) struck: Vec<Struck>,
     pub(super) blind_until_s: f64,
     pub(super) next_scrape_s: f64,
     next_window_s: f64,
     window: FleetWindow,
-    windows: Vec<FleetWindow>,
+    pub(super) windows: Vec<FleetWindow>,
     pub(super) desired: i32,
-    last_arrival_s: f64,
+    pub(super) last_arrival_s: f64,
     /// Of those answered.
     pub(super) totals: Totals,
     pub(super) in_system: u64,
     replica_s: (f64, f64),
-    last_s: f64,
+    pub(super) last_s: f64,
     events: u64,
     /// Of replicas that are no more.
     cached_tokens: u64,
     peak_ready: u32,
-    restarted: u64,
+    pub(super) restarted: u64,
 }
 
 impl FleetSimulation {
@@ -83,13 +98,22 @@ impl FleetSimulation {
     /// # Errors
     /// As [`LiveFleet::check`], or more replicas at the beginning than have room.
     pub fn new(fleet: LiveFleet, keep: Keep) -> Result<Self, SetupError> {
+        Self::of_part(fleet, Part::default(), keep)
+    }
+
+    /// A fleet that may be a part of something.
+    pub(in crate::fleet) fn of_part(
+        fleet: LiveFleet,
+        part: Part,
+        keep: Keep,
+    ) -> Result<Self, SetupError> {
         fleet.check()?;
         let setup = &fleet.setup;
         let model = StepModel::new(&setup.step_time);
-        let mut requests = Requests::new(&setup.workload, setup.seed);
+        let mut incoming = Incoming::new(&fleet, &part);
+        let total = incoming.total();
         let bounds = EngineBounds::new(&setup.engine, &model);
-        let recorder =
-            Recorder::new(setup.slo, bounds, requests.total(), keep).judging(&setup.workload);
+        let recorder = Recorder::new(setup.slo, bounds, total, keep).judging(&setup.workload);
         let mut lives = Lives::new(fleet.start_up, fleet.nodes, fleet.drain_grace_s, setup.seed)?;
         let begun = lives.begin_ready(fleet.initial_replicas as usize);
         if begun.len() < fleet.initial_replicas as usize {
@@ -103,9 +127,8 @@ impl FleetSimulation {
         let floors = (fleet.floors.clone(), fleet.calendar);
         let (routing, seed_faults) =
             (Routing::new(fleet.router, setup.seed), fleet.faults.iter().copied().collect());
-        let traffic = TrafficClock::new(&fleet.faults);
-        let total = requests.total();
-        let next = requests.next().map(|request| traffic.moved(request));
+        let next = incoming.next();
+        let breakdowns = Breakdowns::new(fleet.reliability, setup.seed);
         let mut live = Self {
             routing,
             faults: seed_faults,
@@ -116,11 +139,11 @@ impl FleetSimulation {
             model,
             recorder,
             samples: Samples::default(),
-            requests,
+            incoming,
             total,
             offered: 0,
-            traffic,
             next,
+            part,
             lives,
             life_next_s: f64::INFINITY,
             servers: Vec::new(),
@@ -133,7 +156,8 @@ impl FleetSimulation {
             queued_scraped: 0.0,
             deferred_scraped: 0.0,
             finished: Vec::new(),
-            faults_struck: Vec::new(),
+            breakdowns,
+            struck: Vec::new(),
             blind_until_s: f64::NEG_INFINITY,
             window: FleetWindow::empty(0.0),
             windows: Vec::new(),
@@ -199,10 +223,19 @@ impl FleetSimulation {
 
     /// The next event; whether there was one.
     fn step(&mut self) -> bool {
-        let arrival_s = self.next.map(|request| request.arrival_s);
-        if arrival_s.is_none() && self.in_system == 0 {
+        if self.next.is_none() && self.in_system == 0 {
             return false;
         }
+        let (turn, at_s) = self.upcoming();
+        if self.next.is_none() && at_s > self.last_arrival_s + self.fleet.patience_s {
+            return false;
+        }
+        self.take(turn, at_s);
+        true
+    }
+
+    /// What happens next, and when.
+    pub(super) fn upcoming(&mut self) -> (Turn, f64) {
         while let Some(Reverse(due)) = self.due.peek() {
             let is_current =
                 self.server(due.id).is_some_and(|at| self.servers[at].version == due.version);
@@ -211,57 +244,52 @@ impl FleetSimulation {
             }
             self.due.pop();
         }
-        self.events += 1;
         let engine_s = self.due.peek().map_or(f64::INFINITY, |Reverse(due)| due.at_s);
-        let fault_s = self.faults.front().map_or(f64::INFINITY, |&(at_s, _)| at_s);
         let others = [
             self.life_next_s,
-            fault_s,
-            self.controller.next_s(),
+            self.fault_s(),
+            self.sync_s(),
             self.next_scrape_s,
             self.next_window_s,
         ];
         let other_s = others.into_iter().fold(f64::INFINITY, lesser);
-        if let Some(arrival_s) = arrival_s
-            && arrival_s <= seen_until_s(engine_s)
-            && arrival_s <= other_s
-        {
-            self.pass_time(arrival_s);
-            self.arrive(arrival_s);
-            return true;
+        match self.next.map(|request| request.arrival_s) {
+            Some(arrival_s) if arrival_s <= seen_until_s(engine_s) && arrival_s <= other_s => {
+                (Turn::Arrival, arrival_s)
+            }
+            _ if engine_s <= other_s => (Turn::Engine, engine_s),
+            _ => (Turn::Other, other_s),
         }
-        if arrival_s.is_none()
-            && lesser(engine_s, other_s) > self.last_arrival_s + self.fleet.patience_s
-        {
-            self.events -= 1;
-            return false;
+    }
+
+    /// When the autoscaler acts next, in seconds.
+    fn sync_s(&self) -> f64 {
+        if self.part.is_led { f64::INFINITY } else { self.controller.next_s() }
+    }
+
+    /// Let happen what [`upcoming`](Self::upcoming) told.
+    pub(super) fn take(&mut self, turn: Turn, at_s: f64) {
+        self.events += 1;
+        self.pass_time(at_s);
+        match turn {
+            Turn::Arrival => self.arrive(at_s),
+            Turn::Engine => self.advance_engine(),
+            Turn::Other if self.life_next_s <= at_s => {
+                let changes = self.lives.advance(at_s);
+                self.follow(&changes, at_s);
+            }
+            Turn::Other if self.fault_s() <= at_s => self.break_something(at_s),
+            Turn::Other if self.sync_s() <= at_s => self.sync(at_s),
+            Turn::Other if self.next_scrape_s <= at_s => self.scrape(at_s),
+            Turn::Other => self.close_window(at_s),
         }
-        if engine_s <= other_s {
-            self.pass_time(engine_s);
-            self.advance_engine();
-            return true;
-        }
-        self.pass_time(other_s);
-        if self.life_next_s <= other_s {
-            let changes = self.lives.advance(other_s);
-            self.follow(&changes, other_s);
-        } else if fault_s <= other_s {
-            self.break_something(other_s);
-        } else if self.controller.next_s() <= other_s {
-            self.sync(other_s);
-        } else if self.next_scrape_s <= other_s {
-            self.scrape(other_s);
-        } else {
-            self.close_window(other_s);
-        }
-        true
     }
 
     pub(super) fn server(&self, id: u64) -> Option<usize> {
         self.servers.binary_search_by_key(&id, |server| server.id).ok()
     }
 
-    fn pass_time(&mut self, now_s: f64) {
+    pub(super) fn pass_time(&mut self, now_s: f64) {
         let passed_s = greater(now_s - self.last_s, 0.0);
         let (placed, ready) = self.placed;
         self.replica_s.0 += from_count(placed) * passed_s;
@@ -269,9 +297,9 @@ impl FleetSimulation {
         self.last_s = greater(now_s, self.last_s);
     }
 
-    fn arrive(&mut self, now_s: f64) {
+    pub(super) fn arrive(&mut self, now_s: f64) {
         let Some(request) = self.next.take() else { return };
-        self.next = self.requests.next().map(|request| self.traffic.moved(request));
+        self.next = self.incoming.next();
         self.offered += 1;
         self.recorder.arrived(&request);
         self.last_arrival_s = now_s;
@@ -327,8 +355,11 @@ impl FleetSimulation {
         };
         let at = open[chosen];
         let server = &mut self.servers[at];
-        waiting.cached_tokens =
-            prefix.map_or(0, |prefix| server.use_prefix(prefix, self.fleet.cached_prefixes));
+        waiting.cached_tokens = if self.part.brings_caches {
+            waiting.request.input_tokens
+        } else {
+            prefix.map_or(0, |prefix| server.use_prefix(prefix, self.fleet.cached_prefixes))
+        };
         server.engine.arrive(waiting, now_s);
         server.routed += 1;
         self.plan(at);
@@ -368,11 +399,11 @@ impl FleetSimulation {
         }
         self.undefer(at_s);
         let has_ended = !finished.is_empty();
+        let hands_over = self.part.hand_over(id, &finished);
         finished.clear();
         self.finished = finished;
-        if self.servers[at].is_draining && self.servers[at].engine.in_flight() == 0 {
-            let changes = self.lives.remove(id, at_s);
-            self.follow(&changes, at_s);
+        if !hands_over {
+            self.end_drained(id, at_s);
         }
         if has_ended && self.routing.router() == Router::SharedQueue {
             self.send_waiting(at_s);
@@ -405,12 +436,7 @@ impl FleetSimulation {
         self.totals.tpot_s += tpot_s;
         self.window.served += 1;
         self.window.ttft.record(ttft_s);
-        // A class has a target of its own.
-        let slo = match self.fleet.setup.workload.source.whole() {
-            RequestSource::Mixed(mix) => mix.classes.get(ended.request.class as usize),
-            _ => None,
-        }
-        .map_or(self.fleet.setup.slo, |class| class.slo);
+        let slo = self.fleet.setup.slo_of(&ended.request);
         self.window.slo_met += u64::from(slo.is_met(ttft_s, tpot_s));
     }
 
@@ -419,6 +445,7 @@ impl FleetSimulation {
         for &Change { id, stage, at_s } in changes {
             match stage {
                 Stage::Ready => {
+                    self.breakdowns.of_replica(id, at_s);
                     let engine = Fed::new(self.fleet.setup.engine, at_s);
                     let server = Server::new(id, engine, at_s);
                     let at = self.servers.partition_point(|other| other.id < id);
@@ -429,6 +456,8 @@ impl FleetSimulation {
                 Stage::Decided | Stage::Starting(_) => {}
             }
         }
+        self.part.changes += 1;
+        self.breakdowns.of_nodes(self.lives.replicas(), now_s);
         let placed = self.lives.count(|stage| stage > Stage::Decided) as u64;
         let ready = self.lives.count(|stage| stage == Stage::Ready) as u64;
         self.placed = (placed, ready);
@@ -443,10 +472,22 @@ impl FleetSimulation {
     fn drain(&mut self, id: u64, now_s: f64) {
         let Some(at) = self.server(id) else { return };
         self.servers[at].is_draining = true;
-        if self.servers[at].engine.in_flight() == 0 {
-            let changes = self.lives.remove(id, now_s);
-            self.follow(&changes, now_s);
+        self.end_drained(id, now_s);
+    }
+
+    /// A draining replica that has nothing left to do is gone.
+    pub(in crate::fleet) fn end_drained(&mut self, id: u64, now_s: f64) {
+        let Some(at) = self.server(id) else { return };
+        let Server { is_draining, version, sends_until_s, .. } = self.servers[at];
+        if !is_draining || self.servers[at].engine.in_flight() > 0 {
+            return;
         }
+        if sends_until_s > now_s {
+            self.due.push(Reverse(Due { at_s: sends_until_s, id, version }));
+            return;
+        }
+        let changes = self.lives.remove(id, now_s);
+        self.follow(&changes, now_s);
     }
 
     /// A replica is gone; what it still had goes to others, before those who wait.
@@ -456,6 +497,10 @@ impl FleetSimulation {
         self.cached_tokens += server.engine.cached_tokens();
         let orphans = server.engine.lose(now_s, &mut self.recorder);
         self.restarted += orphans.len() as u64;
+        if self.part.brings_caches {
+            self.give_back(&orphans, now_s);
+            return;
+        }
         for orphan in orphans.into_iter().rev() {
             self.line.push_front(orphan);
         }
@@ -502,8 +547,12 @@ impl FleetSimulation {
         let mut total = self.recorder.finish(self.in_system);
         total.cached_tokens = cached_tokens;
         let (decided, _) = self.lives.decided_and_gone();
+        let happened = self.struck.iter().map(|struck| (struck.at_s, struck.fault));
         LiveRun {
-            faults: self.fleet.faults,
+            faults: happened.chain(self.faults).collect(),
+            faults_struck: self.struck.iter().map(|struck| struck.has_struck).collect(),
+            faults_restarted: self.struck.iter().map(|struck| struck.restarted).collect(),
+            returned: self.part.returned,
             events: self.events,
             samples: self.samples,
             total,
@@ -518,7 +567,6 @@ impl FleetSimulation {
             peak_ready: self.peak_ready,
             restarted: self.restarted,
             provisioned: self.lives.provisioned(),
-            faults_struck: self.faults_struck,
         }
     }
 }
