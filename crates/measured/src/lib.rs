@@ -156,7 +156,9 @@ impl MeasuredFiles {
             return Err(MeasuredError::FailedStart { file, failure });
         }
         let number = |value: Option<u64>| value.map(|it| it.to_string());
-        let version = log.version.as_ref().map(|it| format!("vllm@{it}"));
+        // Releases within a minor version have the same memory.
+        let minor = |version: &String| version.split('.').take(2).collect::<Vec<_>>().join(".");
+        let version = log.version.as_ref().map(|it| format!("vllm@{}", minor(it)));
         let cache = log.kv_cache_dtype.as_deref().filter(|word| word.starts_with("fp8"));
         let is_known =
             log.model.as_deref().and_then(model_slug).is_some() && !self.is_said("model");

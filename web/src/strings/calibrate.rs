@@ -7,7 +7,7 @@ pub(crate) const CALIBRATE: &str = "Calibrate";
 pub(crate) const CALIBRATE_HEADING: &str = "The model held against what was measured";
 pub(crate) const NOT_CALIBRATED_YET: &str = "Published constants";
 pub(crate) const CALIBRATE_EMPTY: &str = "Give a load test of this model on this GPU, and the model’s few free constants are fitted to it.";
-pub(crate) const CALIBRATE_STAYS: &str = "Files are read in this tab and leave it nowhere. The constants become ordinary settings, so links keep them.";
+pub(crate) const CALIBRATE_STAYS: &str = "Files stay in this tab; links keep the fitted constants.";
 pub(crate) const GIVE_FILES: &str = "Give what was measured";
 pub(crate) const GIVE_FILES_BESIDE: &str = "one file or several, of one deployment";
 pub(crate) const CHOOSE_MEASURED: &str = "Choose files, or drop them here";
@@ -30,7 +30,7 @@ pub(crate) const FILES_UNDERSTOOD: &str = "What was understood";
 pub(crate) const MEASURED_POINTS: &str = "Point by point";
 pub(crate) const POINTS_BESIDE: &str = "times of the client, mean or median as the file has them";
 pub(crate) const POINT_COLUMNS: [&str; 8] =
-    ["Load", "TTFT measured", "before", "after", "TPOT measured", "before", "after", ""];
+    ["Load", "TTFT measured", "before", "after", "TPOT measured", "before", "after", "Fit"];
 pub(crate) const FITTED: &str = "fitted";
 pub(crate) const LEFT_OUT: &str = "left out: the server did not keep up";
 pub(crate) const CONSTANTS: &str = "Fitted constants";

@@ -21,7 +21,7 @@ fn changes_say_how_many_gpus_they_lead_to() {
     let changes: Vec<&str> = text.lines().filter(|line| line.starts_with("Try ")).collect();
     assert!(changes[0].starts_with("Try kv.capacity_tokens=auto"), "{text}");
     assert!(
-        changes[0].ends_with("(as many tokens as fit): then 8 GPUs hold the target."),
+        changes[0].ends_with("(as many tokens as fit): then 8–9 GPUs hold the target."),
         "{text}"
     );
     assert!(changes[1].starts_with("Try class.big.in=1244"), "{text}");

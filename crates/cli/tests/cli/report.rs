@@ -7,7 +7,7 @@ const FEW: [&str; 4] = ["report", "sim.requests=200", "sim.replications=2", "pri
 #[test]
 fn markdown_tells_everything() {
     let text = printed(&FEW);
-    assert!(text.starts_with("# 5–6 H100 for 100\u{202f}req/s\n"), "{text}");
+    assert!(text.starts_with("# 5–14 H100 for 100\u{202f}req/s\n"), "{text}");
     for heading in [
         "The scenario",
         "What holds it down",

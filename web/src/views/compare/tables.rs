@@ -19,9 +19,10 @@ use crate::{
 };
 
 fn panel(class: &str, title: &'static str, beside: impl Fn() -> String + 'static) -> El {
-    el("section").class(class).attr("aria-label", title).child(el("div").class("panel-head").child(
-        [el("h2").class("panel-title").text(title), el("span").class("panel-sub").text_of(beside)],
-    ))
+    el("section").class(class).child(el("div").class("panel-head").child([
+        el("h2").class("panel-title").text(title),
+        el("span").class("panel-sub").text_of(beside),
+    ]))
 }
 
 fn row(name: &str, cells: &[(String, &'static str)]) -> El {
