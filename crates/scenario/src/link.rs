@@ -139,7 +139,7 @@ mod tests {
     fn a_link_holds_another_scenario() {
         let mut first = Scenario::preset();
         for (key, value) in
-            [("model", "a/b&c=d #1"), ("class.rag", "share:20,in:fixed(100)"), ("rate", "12.5")]
+            [("in", "lognormal(512,0.9)"), ("class.rag", "share:20,in:100"), ("rate", "12.5")]
         {
             first.set(key, value).unwrap();
         }
