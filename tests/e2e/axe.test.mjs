@@ -44,7 +44,7 @@ for (const colorScheme of ["light", "dark"]) {
       await page.locator(".fold-button", { hasText: name }).click();
     }
     await page.locator("#control-pattern label", { hasText: "Bursty" }).click();
-    await page.locator(".ledger-button").click();
+    await page.locator(".ledger-button", { hasText: "Where the numbers come from" }).click();
     await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
     await settled(page);
     await check(t, page, "all open");

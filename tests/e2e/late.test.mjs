@@ -228,7 +228,7 @@ test("folded settings, the table and the sources load it, tell a loss, and can t
   const fold = page.locator("#fold-arrivals");
   await fold.getByText("These settings could not be loaded.").waitFor();
   await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
-  await page.locator(".ledger-button").click();
+  await page.locator(".ledger-button", { hasText: "Where the numbers come from" }).click();
   await page.locator("#ledger").getByText("These numbers could not be loaded.").waitFor();
   await page.locator(".plot").getByText("These numbers could not be loaded.").waitFor();
   assert.equal(lateRequests(page), 1, "it does not try again and again by itself");

@@ -21,7 +21,7 @@ async function useIt(page) {
   await page.locator("#control-gpu .picker-button").click();
   await page.locator(".picker-search").fill("h200");
   await page.keyboard.press("Enter");
-  await page.locator(".ledger-button").click();
+  await page.locator(".ledger-button", { hasText: "Where the numbers come from" }).click();
   await page.locator(".knee .panel-actions button", { hasText: "Table" }).click();
   await page.locator("button[aria-label^='Theme: ']").click();
   await settled(page);

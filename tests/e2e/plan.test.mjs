@@ -438,7 +438,7 @@ test("the table says what the chart's cursor says", async () => {
 
 test("the ledger names value, kind and source of each number, in units that read well", async () => {
   const { context, page, complaints } = await open(browser);
-  const button = page.locator(".ledger-button");
+  const button = page.locator(".ledger-button", { hasText: "Where the numbers come from" });
   assert.equal(await button.getAttribute("aria-expanded"), "false");
   await button.click();
   assert.equal(await button.getAttribute("aria-expanded"), "true");

@@ -56,7 +56,7 @@ test("a model that does not fit: picked, refused, applied, sized", async () => {
   ]);
   const { height } = await page.locator(".knee").boundingBox();
   assert.ok(height < 260, `the knee's card is ${height} px high for three lines`);
-  await page.locator(".ledger-button").click();
+  await page.locator(".ledger-button", { hasText: "Where the numbers come from" }).click();
   const ledger = plain(await page.locator("#ledger").textContent());
   assert.ok(ledger.includes(said.paragraph) && ledger.includes(said.remedies[0][0]), ledger);
   assert.equal(await page.locator("#ledger table").count(), 0, "an empty table");

@@ -345,7 +345,7 @@ mod tests {
         let data = PairData { both: [knee(a), knee(b)], server: "one engine".to_owned() };
         let series = data.both.each_ref().map(Series::of);
         let style = Style::svg(width_px, 420.0);
-        let geometry = geometry(&data, &series, &style).unwrap();
+        let Ok(geometry) = geometry(&data, &series, &style) else { panic!("no room for the rows") };
         let traces = [0, 1].map(|i| Traces::of(&data.both[i], &series[i], &geometry));
         let labels = labels(&data, &traces, &geometry, &theme::LIGHT);
         (data, labels)
@@ -380,7 +380,7 @@ mod tests {
         let data = PairData { both: [knee(22.6), knee(45.6)], server: "one engine".to_owned() };
         let svg = pair_svg(&data, &theme::LIGHT, &Style::svg(680.0, 420.0)).unwrap();
         let stroke = |colour: usize| {
-            let crate::theme::Rgb(r, g, b) = theme::LIGHT.data[colour].mark;
+            let theme::Rgb(r, g, b) = theme::LIGHT.data[colour].mark;
             let ink = format!("stroke=\"#{r:02X}{g:02X}{b:02X}\"");
             let paths = svg.lines().filter(|line| line.contains(&ink));
             paths.map(|line| line.matches('M').count()).sum::<usize>()

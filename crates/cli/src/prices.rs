@@ -31,9 +31,9 @@ impl MoneyWords {
     /// Take one word in.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
         if key == "price" {
-            self.price = Some(Dollars::read(value).map_err(in_words)?);
+            self.price = Some(Dollars::read(value).map_err(|error| in_words(&error))?);
         } else {
-            self.average_load = Some(read_average_load(value).map_err(in_words)?);
+            self.average_load = Some(read_average_load(value).map_err(|error| in_words(&error))?);
         }
         Ok(())
     }
@@ -47,7 +47,7 @@ impl MoneyWords {
     }
 }
 
-fn in_words(error: MoneyError) -> Failure {
+fn in_words(error: &MoneyError) -> Failure {
     Failure::input(error.to_string())
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn price_of_gpu(text: &str) -> Result<(catalog::Device, Dollars), Fai
     })?;
     let device = catalog::device(name)
         .map_err(|error| Failure::input(format!("--price {text}: {error}.")))?;
-    Ok((device, Dollars::read(dollars).map_err(in_words)?))
+    Ok((device, Dollars::read(dollars).map_err(|error| in_words(&error))?))
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ pub(crate) fn is_config(bytes: &[u8]) -> bool {
         && ["\"hidden_size\"", "\"n_embd\"", "\"d_model\"", "\"dim\""].iter().any(|key| has(key))
 }
 
+/// Keys of settings, each with its value as one would type it.
+pub(crate) type Settings = Vec<(&'static str, String)>;
+
 /// Settings that stand for a model on the scenario's GPU.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub(crate) fn settings(
     file: &str,
     bytes: &[u8],
     scenario: &Scenario,
-) -> Result<(ModelConfig, Vec<(&'static str, String)>), MeasuredError> {
+) -> Result<(ModelConfig, Settings), MeasuredError> {
     let refused = |reason: String| MeasuredError::NoModel { file: file.to_owned(), reason };
     let text = String::from_utf8_lossy(bytes);
     let config = catalog::read_config(text.trim_start_matches('\u{feff}'))

@@ -36,6 +36,9 @@ const RESOLUTION: f64 = 0.5 * STRAIGHT;
 /// Most loads that are looked at.
 const MOST_LOADS: usize = 24;
 
+/// One of the shares that are known of a point.
+type Share = fn(&Point) -> f64;
+
 /// Every replication at one load.
 #[derive(Clone, Debug)]
 struct Point {
@@ -162,14 +165,14 @@ impl ShareCurve {
 
     /// The middle of the first bracket that is too wide, that of the capacity before those of its ends.
     fn inside(&self) -> Option<f64> {
-        let too_wide = |(share, straight): (&dyn Fn(&Point) -> f64, f64)| {
-            let (low, high) = self.bracket(share)?;
+        let too_wide = |(share, straight): (Share, f64)| {
+            let (low, high) = self.bracket(&share)?;
             (high - low > straight * high && low < self.limit.value).then_some(0.5 * (low + high))
         };
-        let all: [(&dyn Fn(&Point) -> f64, f64); 3] = [
-            (&|point| point.share().value, STRAIGHT),
-            (&|point| point.share().low, END_STRAIGHT),
-            (&|point| point.share().high, END_STRAIGHT),
+        let all: [(Share, f64); 3] = [
+            (|point| point.share().value, STRAIGHT),
+            (|point| point.share().low, END_STRAIGHT),
+            (|point| point.share().high, END_STRAIGHT),
         ];
         all.into_iter().find_map(too_wide)
     }

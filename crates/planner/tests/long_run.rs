@@ -120,9 +120,9 @@ fn long_run_capacity(resolved: &Resolved, planned: &Estimate) -> f64 {
     let mut asked = 0.97 * planned.value;
     while high - low > COARSE * high {
         if holds(asked, 1) {
-            low = asked
+            low = asked;
         } else {
-            high = asked
+            high = asked;
         }
         asked = if low == 0.0 { 0.95 * high } else { 0.5 * (low + high) };
     }
