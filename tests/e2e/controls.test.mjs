@@ -137,13 +137,13 @@ const focused = (page) =>
 test("Tab goes from the skip link through bar, controls and panels, in reading order", async () => {
   const { context, page, complaints } = await open(browser);
   const order = [];
-  for (let steps = 0; steps < 60; steps += 1) {
+  for (let steps = 0; steps < 80; steps += 1) {
     await page.keyboard.press("Tab");
     const now = await focused(page);
     order.push(now);
     const ring = await page.evaluate(() => {
       const { activeElement: at } = document;
-      const shown = at.matches("input[type=text], input[type=radio]") ? at.closest("label") : at;
+      const shown = at.matches("input[type=text], input[type=radio]") ? (at.closest("label") ?? at) : at;
       const [own, around] = [at, shown].map((element) => getComputedStyle(element));
       const box = at.getBoundingClientRect();
       const inView = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
@@ -159,14 +159,20 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "Skip to the answer",
     "Plan",
     "Fleet",
+    "Compare",
+    "Calibrate",
     "How we know",
+    "Pin to compare",
+    "Export",
     "Copy link",
     "Keys",
     "Theme: system",
     "model picker",
     "gpu picker",
     "tp radio",
-    ...sliders(["rate", "in", "out", "ttft", "tpot"]),
+    ...sliders(["rate"]),
+    "demand select-one",
+    ...sliders(["in", "out", "ttft", "tpot"]),
     "share radio",
     ...sliders(["headroom"]),
     "fold Recorded traffic",
@@ -186,6 +192,12 @@ test("Tab goes from the skip link through bar, controls and panels, in reading o
     "PNG",
     "Table",
     "Request rate on the chart",
+    "price text",
+    "utilisation text",
+    "Table",
+    "What holds it back",
+    "Cheaper or faster",
+    "What would change it",
     "Where the numbers come from",
   ]);
   noComplaints(complaints);

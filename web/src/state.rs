@@ -491,7 +491,9 @@ impl State {
                 let take = if self.is_fleet() { fleet::take } else { decisions::take };
                 take(self, &packed, complete);
             }
-            News::Calibration(packed, complete) => calibrate::take(self, packed, complete),
+            News::Calibration(packed, complete) => {
+                calibrate::take(self, packed.as_deref(), complete);
+            }
             News::FileRead(is_recording, packed) => self.hear_of_file(is_recording, &packed),
             News::FileTooMuch => self.refuse_file(strings::TOO_MUCH_TO_READ.to_owned()),
             News::File(file) => self.keep_file(&file),

@@ -109,7 +109,7 @@ impl Aside for CompareTask {
                 if self.running.is_some() {
                     let (done, about) = compare.progress();
                     self.simulate();
-                    if self.looks % LOOKS_PER_SIGN == 0 {
+                    if self.looks.is_multiple_of(LOOKS_PER_SIGN) {
                         let done = done + self.runs.len() as u32;
                         self.tell(&CompareNews::Progress(done, about), post);
                     }

@@ -160,7 +160,7 @@ impl ReportTask {
             {
                 self.runs.push(simulation.finish());
             }
-            if self.looks % LOOKS_PER_SIGN == 0
+            if self.looks.is_multiple_of(LOOKS_PER_SIGN)
                 && let Stage::Running(work) = &self.stage
             {
                 let (done, about) = work.progress();

@@ -62,7 +62,7 @@ pub(super) fn give(state: State) -> El {
                 return;
             }
             let file = GivenFile { name: strings::PASTED.to_owned(), bytes: text.into_bytes() };
-            ask(state, Arc::new(vec![file]), Vec::new());
+            ask(state, &Arc::new(vec![file]), Vec::new());
         }
     };
     let read = el("button")
@@ -91,7 +91,7 @@ pub(super) fn none_yet(state: State) -> Nodes {
             name: measured::SAMPLE_NAME.to_owned(),
             bytes: measured::SAMPLE.as_bytes().to_vec(),
         };
-        ask(state, Arc::new(vec![file]), Vec::new());
+        ask(state, &Arc::new(vec![file]), Vec::new());
     };
     let button = |text: &str| el("button").attr("type", "button").class("button").text(text);
     panel("card panel calibrate-none", strings::NO_FILE_YET, strings::NO_FILE_YET_BESIDE)
@@ -155,7 +155,7 @@ fn read_next(reading: &Rc<RefCell<Reading>>) {
         let mut reading = reading.borrow_mut();
         let files = std::mem::take(&mut reading.read);
         let unread = std::mem::take(&mut reading.unread);
-        return ask(reading.state, Arc::new(files), unread);
+        return ask(reading.state, &Arc::new(files), unread);
     };
     let name = file.name();
     if file.size() > (MOST_MIB << 20) as f64 {

@@ -139,11 +139,11 @@ pub(super) fn panel(class: &str, title: &'static str, beside: &'static str) -> E
 }
 
 /// Has files read and constants fitted to what is in them.
-pub(super) fn ask(state: State, files: Arc<Vec<GivenFile>>, unread: Vec<UnderstoodFile>) {
+pub(super) fn ask(state: State, files: &Arc<Vec<GivenFile>>, unread: Vec<UnderstoodFile>) {
     let base = state.scenario.get_untracked();
     let link = base.to_link();
     let stand = Stand::Reading;
-    let shown = Shown { base, files: Arc::clone(&files), unread, understood: None, stand };
+    let shown = Shown { base, files: Arc::clone(files), unread, understood: None, stand };
     if files.is_empty() {
         let stand = Stand::Refused(strings::NO_POINTS.to_owned());
         keep(state, Shown { stand, ..shown });
@@ -158,7 +158,7 @@ pub(super) fn ask(state: State, files: Arc<Vec<GivenFile>>, unread: Vec<Understo
 /// The same files once more, under the present scenario.
 pub(super) fn ask_again(state: State) {
     if let Some(shown) = untrack(|| Shown::of(state)) {
-        ask(state, Arc::clone(&shown.files), shown.unread.clone());
+        ask(state, &shown.files, shown.unread.clone());
     }
 }
 
@@ -217,8 +217,8 @@ fn keep(state: State, shown: Shown) {
 
 /// Takes what the worker tells of a calibration; nothing where it died of one. A door.
 #[inline(never)]
-pub(crate) fn take(state: State, packed: Option<Vec<u8>>, is_complete: bool) {
-    take_late(state, packed.as_deref(), is_complete);
+pub(crate) fn take(state: State, packed: Option<&[u8]>, is_complete: bool) {
+    take_late(state, packed, is_complete);
 }
 
 #[inline(never)]

@@ -163,9 +163,9 @@ fn field(
         .property_of("value", move || in_force.get())
         .on(ev::input, move |_| typing.set(true))
         .on(ev::change, commit);
-    el("div").class("cost-field").child([
+    el("div").class("cost-field").attr("id", &["control-", key].concat()).child([
         el("label").class("control-label").attr("for", &id).text(label),
-        el("span")
+        el("label")
             .class("field field-wide")
             .truth_of("data-invalid", move || !message().is_empty())
             .child([input, el("span").class("field-unit").attr("aria-hidden", "true").text(unit)]),

@@ -60,6 +60,7 @@ fn demand_late(state: State) -> Nodes {
     ]);
     el("div")
         .class("demand")
+        .attr("id", "control-demand")
         .child(head)
         .region(move || match form.get().checked_sub(1).and_then(|index| FORMS.get(index)) {
             Some((name, example)) => entry(state, name, example).into(),
