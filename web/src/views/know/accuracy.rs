@@ -17,7 +17,7 @@ pub(crate) fn accuracy() -> El {
     super::panel("card panel know-accuracy", strings::LATENCY_ACCURACY, strings::ACCURACY_BESIDE)
         .child([
             table(strings::LATENCY_ACCURACY, &strings::ACCURACY_COLUMNS, rows),
-            el("p").class("know-outside").text(strings::ACCURACY_SOURCE),
+            el("p").class("control-help").text(strings::ACCURACY_SOURCE),
         ])
 }
 
