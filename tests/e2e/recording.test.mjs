@@ -208,7 +208,7 @@ test("hostile files end in a message that names them, and the answer stays", asy
     ["values.csv", `${table}1,many,5\n`, /line 2: input_tokens is “many”/],
     ["same.csv", `${table}1,5,5\n1,5,5\n`, /arrive at the same time.*Give them times that differ/],
     ["cut.json", '[{"timestamp": 1,', /line 1, column \d+: not valid JSON/],
-    ["rates.csv", await readFile(golden("traces/own_rates.csv")), /use it as statistics of a workload/],
+    ["rates.csv", await readFile(golden("traces/own_rates.csv")), /say what it tells as settings instead: rate, profile=points/],
   ];
   for (const [name, bytes, wanted] of cases) {
     assert.match(await refusal(page, await file(name, bytes)), wanted, name);
