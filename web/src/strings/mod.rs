@@ -6,6 +6,7 @@ mod compare;
 mod decisions;
 mod export;
 mod fleet;
+mod keys;
 mod know;
 mod pools;
 mod recording;
@@ -16,6 +17,7 @@ pub(crate) use compare::*;
 pub(crate) use decisions::*;
 pub(crate) use export::*;
 pub(crate) use fleet::*;
+pub(crate) use keys::*;
 pub(crate) use know::*;
 pub(crate) use pools::*;
 pub(crate) use recording::*;
@@ -87,52 +89,6 @@ pub(crate) const CHANGES_NOT_LOADED: &str =
 pub(crate) const LOADING: &str = "Loading…";
 pub(crate) const TRY_AGAIN: &str = "Try again";
 pub(crate) const APPLY: &str = "Apply";
-
-pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
-pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
-pub(crate) const TABLE: &str = "Table";
-pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
-pub(crate) const PICTURE: &str = "PNG";
-pub(crate) const PICTURE_TITLE: &str = "Save the chart as a PNG picture";
-pub(crate) const REMARKS: &str = "About this traffic";
-pub(crate) const KEYS: &str = "Keys";
-pub(crate) const CLOSE: &str = "Close";
-pub(crate) const LETTERS_ON: &str = "Single letters work while no field has the focus";
-/// Keys and what they do, in groups.
-pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
-    (
-        "Everywhere",
-        &[
-            ("?", "this list"),
-            ("1, 2, 3, 4, 6", "Plan, Fleet, Compare, Calibrate, How we know"),
-            ("R", "run again"),
-            ("T", "the chart as a table, and back"),
-            ("L", "copy the link"),
-            ("P", "pin to compare, unpin"),
-            ("X", "swap A and B"),
-            ("E", "export"),
-            ("Esc", "stop a run, close what is open"),
-            ("Ctrl Z, Ctrl Shift Z", "undo, redo a setting"),
-        ],
-    ),
-    (
-        "On a slider",
-        &[
-            ("← →", "a small step; with Shift a larger one"),
-            ("Page ↑ Page ↓", "a large step"),
-            ("Home, End", "least, most"),
-            ("Delete", "as it was at first"),
-        ],
-    ),
-    (
-        "On the chart",
-        &[
-            ("← →", "next point; with Shift five points"),
-            ("Home, End", "first, last point"),
-            ("Esc", "back to the planned load"),
-        ],
-    ),
-];
 
 /// Whether the chart's picture could be made.
 pub(crate) fn saved(worked: bool) -> &'static str {
