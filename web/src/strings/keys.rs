@@ -1,15 +1,5 @@
 //! What the list of keys says.
 
-pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
-pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
-pub(crate) const TABLE: &str = "Table";
-pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
-pub(crate) const PICTURE: &str = "PNG";
-pub(crate) const PICTURE_TITLE: &str = "Save the chart as a PNG picture";
-pub(crate) const REMARKS: &str = "About this traffic";
-pub(crate) const KEYS: &str = "Keys";
-pub(crate) const CLOSE: &str = "Close";
-pub(crate) const LETTERS_ON: &str = "Single letters work while no field has the focus";
 /// Keys and what they do, in groups.
 pub(crate) const KEY_GROUPS: [(&str, &[(&str, &str)]); 3] = [
     (

@@ -86,6 +86,16 @@ pub(crate) const SETTINGS_NOT_LOADED: &str = "These settings could not be loaded
 pub(crate) const NUMBERS_NOT_LOADED: &str = "These numbers could not be loaded.";
 pub(crate) const CHANGES_NOT_LOADED: &str =
     "What would help could not be loaded; any change of a setting tries again.";
+pub(crate) const KNEE_TITLE: &str = "Latency and goodput as load rises";
+pub(crate) const KNEE_TITLE_SHORT: &str = "As load rises";
+pub(crate) const TABLE: &str = "Table";
+pub(crate) const TABLE_TITLE: &str = "The same numbers as a table (T)";
+pub(crate) const PICTURE: &str = "PNG";
+pub(crate) const PICTURE_TITLE: &str = "Save the chart as a PNG picture";
+pub(crate) const REMARKS: &str = "About this traffic";
+pub(crate) const KEYS: &str = "Keys";
+pub(crate) const CLOSE: &str = "Close";
+pub(crate) const LETTERS_ON: &str = "Single letters work while no field has the focus";
 pub(crate) const LOADING: &str = "Loading…";
 pub(crate) const TRY_AGAIN: &str = "Try again";
 pub(crate) const APPLY: &str = "Apply";
