@@ -147,7 +147,7 @@ test("a link brings both again in another browser, after a reload, and on the wa
   // Unpinned, the view explains itself; undo brings A back.
   await page.locator(".side-actions button", { hasText: "Unpin" }).click();
   await page.locator(".compare-empty").waitFor();
-  assert.equal((await page.evaluate(() => location.hash)).includes("versus"), false);
+  await page.waitForFunction(() => !location.hash.includes("versus"));
   await page.locator("body").press("Control+z");
   await compared(page);
   assert.deepEqual(await said(page), here);
